@@ -1,9 +1,9 @@
 // swift-tools-version: 6.1
 import PackageDescription
 
-// The arrows between modules: every module may know Bookplate, the domain; no adapter knows another;
-// ScanCommand wires them. HTTP and Processes are no adapters: they are what those stand on that ask over the network, and that run
-// other programs. Tests/ArchitectureTests pins this table.
+// The arrows between modules: every module may know Bookplate, the domain; no adapter knows another; ScanCommand wires
+// them. HTTP and Processes are no adapters: they are what those stand on that ask over the network, and that run other
+// programs. Tests/ArchitectureTests pins this table.
 
 let domain: Target.Dependency = "Bookplate"
 let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
@@ -35,8 +35,8 @@ let package = Package(
     targets: [
         .target(name: "Bookplate"),
 
-        // Linked from its archive: of the shared library's eighteen others (X11, D-Bus, video) none is used, and loading them
-        // costs every start 3 ms.
+        // Linked from its archive: of the shared library's eighteen others (X11, D-Bus, video) none is used, and
+        // loading them costs every start 3 ms.
         .systemLibrary(name: "CZBar", providers: [.apt(["libzbar-dev"])]),
         // Not linked: opened at the first request (see its shim.h), so there is no pkgConfig that would add -lcurl.
         .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"])]),

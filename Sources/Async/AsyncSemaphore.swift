@@ -1,5 +1,5 @@
-/// Admits a limited number of operations at a time, in the order in which they asked for a permit. With one permit, it is a fair
-/// lock.
+/// Admits a limited number of operations at a time, in the order in which they asked for a permit. With one permit, it
+/// is a fair lock.
 public actor AsyncSemaphore {
     private var permits: Int
     private var waiting: [CheckedContinuation<Void, Never>] = []
@@ -9,8 +9,8 @@ public actor AsyncSemaphore {
     /// True if an operation that asked now would have to wait.
     public var isExhausted: Bool { permits == 0 }
 
-    /// Runs an operation once a permit is free. A cancelled task still waits for its turn. Its operation runs, and can check for
-    /// the cancellation.
+    /// Runs an operation once a permit is free. A cancelled task still waits for its turn. Its operation runs, and can
+    /// check for the cancellation.
     public nonisolated func withPermit<Result: Sendable>(
         _ operation: @Sendable () async throws -> Result
     ) async rethrows -> Result {

@@ -1,6 +1,6 @@
-/// Passes a sequence's elements to `body` in bursts. Each burst has all the elements that arrived while `body` processed the
-/// previous burst, up to a limit. A slow body therefore gets few large bursts, and a slow sequence is passed on one element at a
-/// time.
+/// Passes a sequence's elements to `body` in bursts. Each burst has all the elements that arrived while `body`
+/// processed the previous burst, up to a limit. A slow body therefore gets few large bursts, and a slow sequence is
+/// passed on one element at a time.
 ///
 /// - Throws: an error of the sequence or of `body`; the sequence is then cancelled.
 public func forEachBurst<Elements: AsyncSequence & Sendable>(

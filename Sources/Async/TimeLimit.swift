@@ -1,5 +1,6 @@
-/// Waits for an operation, but no longer than `limit`. An operation that takes longer is cancelled and abandoned, so that the
-/// caller does not wait for a disk or a network that hangs. The time limit applies even if the calling task is cancelled.
+/// Waits for an operation, but no longer than `limit`. An operation that takes longer is cancelled and abandoned, so
+/// that the caller does not wait for a disk or a network that hangs. The time limit applies even if the calling task is
+/// cancelled.
 ///
 /// - Returns: nil if the time is over first.
 /// - Throws: the operation's error.
@@ -34,7 +35,8 @@ public func withTimeLimit<Value: Sendable, Failure: Error>(
     return try await operation.value.get()
 }
 
-/// Waits for a task that must run to its end. If the caller is cancelled, this function throws at once, and the task continues.
+/// Waits for a task that must run to its end. If the caller is cancelled, this function throws at once, and the task
+/// continues.
 ///
 /// - Throws: the task's error, or `CancellationError` if the caller was cancelled first.
 public func resultOrCancellation<Value: Sendable>(of task: Task<Value, any Error>) async throws -> Value {

@@ -89,7 +89,8 @@ extension LibraryFile: Access {
 
     /// Checks a code, after the checks of earlier codes from the same address have ended.
     ///
-    /// - Parameter accept: the function that runs if the code is right. It runs in the transaction that forgets the wrong codes.
+    /// - Parameter accept: the function that runs if the code is right. It runs in the transaction that forgets the
+    ///   wrong codes.
     private func checked<Result: Sendable>(
         _ code: String, from address: String, at now: Date, accept: @escaping @Sendable (Database) throws -> Result
     ) async throws -> (check: CodeCheck, result: Result?) {
@@ -132,8 +133,8 @@ extension SignIn {
 
 /// A deliberately slow hash of an access code, made with yescrypt or another method of libcrypt.
 ///
-/// Hashes are made one at a time, on a thread of their own. Each hash takes tens of milliseconds and 16 MiB, so checking many
-/// codes at once could use up the memory, or the threads that answer requests.
+/// Hashes are made one at a time, on a thread of their own. Each hash takes tens of milliseconds and 16 MiB, so
+/// checking many codes at once could use up the memory, or the threads that answer requests.
 enum CodeHash {
     private static let queue = DispatchQueue(label: "bookplate.access-code")
 
@@ -147,7 +148,8 @@ enum CodeHash {
         }
     }
 
-    /// - Throws: ``LibraryError`` if there is not enough memory, or if this machine's libcrypt does not know the stored method.
+    /// - Throws: ``LibraryError`` if there is not enough memory, or if this machine's libcrypt does not know the stored
+    ///   method.
     static func isHash(_ stored: String, of code: String) async throws -> Bool {
         try await withCheckedThrowingContinuation { continuation in
             queue.async {
@@ -156,8 +158,8 @@ enum CodeHash {
         }
     }
 
-    /// Returns a new salt with its method and libcrypt's default cost. The method is the first available one of yescrypt, scrypt
-    /// and SHA-512.
+    /// Returns a new salt with its method and libcrypt's default cost. The method is the first available one of
+    /// yescrypt, scrypt and SHA-512.
     private static func newSetting() throws -> String {
         var setting = [CChar](repeating: 0, count: Int(CRYPT_GENSALT_OUTPUT_SIZE))
         for method in ["$y$", "$7$", "$6$"]
@@ -185,8 +187,8 @@ enum CodeHash {
     }
 }
 
-/// Checks the codes from one address one after the other. Each code counts as wrong until it has been checked, so several right
-/// codes at once, from a household behind one address, would otherwise cause a pause.
+/// Checks the codes from one address one after the other. Each code counts as wrong until it has been checked, so
+/// several right codes at once, from a household behind one address, would otherwise cause a pause.
 actor CodeCheckQueue {
     /// The checks that are waiting, by address. An address has an entry while one of its codes is being checked.
     private var waiting: [String: [CheckedContinuation<Void, Never>]] = [:]
@@ -233,8 +235,8 @@ extension [UInt8] {
     }
 }
 
-/// Records when sign-ins and stations were last used. These times are only shown in lists, so a full disk or a locked library
-/// does not keep anybody out: the error is reported once, and the next attempt is made a minute later.
+/// Records when sign-ins and stations were last used. These times are only shown in lists, so a full disk or a locked
+/// library does not keep anybody out: the error is reported once, and the next attempt is made a minute later.
 final class LastUseRecorder: Sendable {
     private struct State {
         var onError: (@Sendable (any Error) -> Void)?
@@ -275,20 +277,20 @@ final class LastUseRecorder: Sendable {
 }
 
 extension LibraryFile {
-    /// Sets the function that is called when the last use of a sign-in or a station cannot be written. After a call, it is not
-    /// called again until a write has succeeded.
+    /// Sets the function that is called when the last use of a sign-in or a station cannot be written. After a call, it
+    /// is not called again until a write has succeeded.
     public func onLastUseError(_ report: @escaping @Sendable (any Error) -> Void) { lastUse.onError(report) }
 }
 
 /// Counts wrong codes, for each address and in total.
 ///
-/// A code is counted as wrong before it is checked, and is subtracted again if it was right. Otherwise, sending many codes at the
-/// same moment or killing the process during the check would allow extra guesses.
+/// A code is counted as wrong before it is checked, and is subtracted again if it was right. Otherwise, sending many
+/// codes at the same moment or killing the process during the check would allow extra guesses.
 enum WrongCodes {
     /// The number of wrong codes from one address after which its first pause begins.
     static let perAddress = 5
-    /// The number of wrong codes from all addresses together after which a pause begins for everybody. During the pause, even the
-    /// right code is refused.
+    /// The number of wrong codes from all addresses together after which a pause begins for everybody. During the
+    /// pause, even the right code is refused.
     static let inTotal = 20
     /// The first pause, in milliseconds. Each further wrong code doubles the pause.
     static let firstPause: Int64 = 30_000
@@ -325,7 +327,8 @@ enum WrongCodes {
         return 0
     }
 
-    /// Subtracts a right code, which ``charge(_:_:at:)`` has counted as wrong, and forgets the wrong codes from its address.
+    /// Subtracts a right code, which ``charge(_:_:at:)`` has counted as wrong, and forgets the wrong codes from its
+    /// address.
     static func uncharge(_ db: Database, _ address: String) throws {
         try db.run("DELETE FROM wrongCode WHERE address = ?", [key(of: address)])
         try db.run("UPDATE wrongCode SET count = max(0, count - 1), until = 0 WHERE address = ?", [all])
@@ -338,8 +341,8 @@ enum WrongCodes {
         return row.map { Count(count: $0["count"], until: $0["until"]) } ?? Count(count: 0, until: 0)
     }
 
-    /// Returns the key under which an address is counted. For IPv6, this is its /64 network, because one machine can use all
-    /// addresses in it.
+    /// Returns the key under which an address is counted. For IPv6, this is its /64 network, because one machine can
+    /// use all addresses in it.
     static func key(of address: String) -> String {
         let plain = String(address.prefix { $0 != "%" })
         var bytes = in6_addr()

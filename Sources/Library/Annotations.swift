@@ -122,8 +122,8 @@ protocol StoredAnnotation: Sendable, Equatable {
     init(row: Row) throws
     /// Checks the annotation, and returns it with its text cleaned.
     ///
-    /// - Parameter old: the annotation before an edit; `nil` for a new one. An unchanged text is not checked, because an import
-    ///   may have stored one that is longer than the limit.
+    /// - Parameter old: the annotation before an edit; `nil` for a new one. An unchanged text is not checked, because
+    ///   an import may have stored one that is longer than the limit.
     /// - Throws: ``TextRefusal`` or ``InputRefusal``.
     func checked(after old: Self?) throws -> Self
     /// The columns that only this kind of annotation has, with their values.
@@ -177,8 +177,8 @@ extension StoredAnnotation {
         ).map(Self.init(row:))
     }
 
-    /// - Parameter clauses: the condition after WHERE, and any clauses that follow it. They may use the annotation's table and
-    ///   the table copy.
+    /// - Parameter clauses: the condition after WHERE, and any clauses that follow it. They may use the annotation's
+    ///   table and the table copy.
     static func fetch(
         _ db: Database, where clauses: String, _ arguments: StatementArguments
     ) throws -> [Annotation<Self>] {

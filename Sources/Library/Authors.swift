@@ -123,8 +123,8 @@ private struct StoredAuthor {
         return try db.row("SELECT id, name FROM author WHERE name = ?", [name]).map(Self.init)
     }
 
-    /// Finds the author with exactly this name. If there is none, finds an author by ignoring case and diacritics, provided that
-    /// only one author matches.
+    /// Finds the author with exactly this name. If there is none, finds an author by ignoring case and diacritics,
+    /// provided that only one author matches.
     ///
     /// - Throws: ``LabelRefusal`` if no author matches, or more than one does.
     static func require(_ db: Database, _ name: String) throws -> StoredAuthor {

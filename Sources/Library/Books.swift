@@ -35,7 +35,8 @@ extension LibraryFile: Shelf {
         try await read { db in try StoredBook.one(db, id)?.book }
     }
 
-    /// Returns at most 20 copies whose id ends with a text, newest first. A text of fewer than six characters finds no copies.
+    /// Returns at most 20 copies whose id ends with a text, newest first. A text of fewer than six characters finds no
+    /// copies.
     public func books(endingIn ending: String, inTrash: Bool) async throws -> [Book] {
         guard (6...64).contains(ending.utf8.count) else { return [] }
         return try await read { db in
@@ -117,7 +118,8 @@ extension LibraryFile: Shelf {
     }
 }
 
-/// Stores a person's edits of an edition. Every field that differs from the stored value is marked as edited by a person.
+/// Stores a person's edits of an edition. Every field that differs from the stored value is marked as edited by a
+/// person.
 func updateEdition(_ db: Database, _ stored: StoredBook, to edition: Edition) throws {
     let old = stored.book.edition
     var new = old
@@ -262,8 +264,8 @@ struct BookSaver {
         try finish(confirmed, copy: stored.copyRow)
     }
 
-    /// Stores the fields that the person has just edited, and fills empty fields from the other metadata. A field that a person
-    /// had already edited earlier stays as it is, even if it is empty.
+    /// Stores the fields that the person has just edited, and fills empty fields from the other metadata. A field that
+    /// a person had already edited earlier stays as it is, even if it is empty.
     private func fillGaps(of stored: StoredEdition, from confirmed: Confirmed) throws {
         var new = stored.edition
         let offered = confirmed.metadata.storable
@@ -326,7 +328,8 @@ extension LibraryFile: BookEntry {
                 guard let stored = try StoredBook.one(db, copy) else { throw LibraryError.noSuchBook(copy) }
                 switch result {
                 case .wishFulfilled, .restored:
-                    // The book was in the library before, so the fields that the person has entered now replace its metadata.
+                    // The book was in the library before, so the fields that the person has entered now replace its
+                    // metadata.
                     var edition = stored.book.edition
                     for field in confirmed.editedFields { edition.metadata.copy(field, from: confirmed.metadata) }
                     try updateEdition(db, stored, to: edition)

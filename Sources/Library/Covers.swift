@@ -74,9 +74,9 @@ extension LibraryFile: Covers {
         return isRemoved
     }
 
-    /// Removes the pictures of editions that no longer have a cover in the database. This runs after the commit, so that a failed
-    /// commit does not lose a picture. It runs in a transaction, so that a picture that another process has stored in the
-    /// meantime stays.
+    /// Removes the pictures of editions that no longer have a cover in the database. This runs after the commit, so
+    /// that a failed commit does not lose a picture. It runs in a transaction, so that a picture that another process
+    /// has stored in the meantime stays.
     private func unlinkUnkept(_ editions: [ID<Edition>]) async throws {
         do {
             try await write { db in
@@ -132,8 +132,8 @@ extension LibraryFile: Covers {
             }
             let present = try db.value(String.self, "SELECT state FROM cover WHERE edition = ?", [row])
             guard state == "person" || present != "person" else { return }
-            // The picture is written inside the transaction, so that no other process can store a photo in between. Its row is
-            // written last.
+            // The picture is written inside the transaction, so that no other process can store a photo in between. Its
+            // row is written last.
             try createFolderBeside(folder(of: path))
             try replaceFile(path, with: bytes, mode: fileMode(in: folder(of: path)))
             try db.run(
@@ -145,8 +145,8 @@ extension LibraryFile: Covers {
         }
     }
 
-    /// Removes the oldest fetched pictures until the others fit into the limit. The removed pictures are not fetched again
-    /// automatically.
+    /// Removes the oldest fetched pictures until the others fit into the limit. The removed pictures are not fetched
+    /// again automatically.
     ///
     /// - Parameter limit: the largest total size of the fetched pictures, in bytes.
     func evictCovers(over limit: Int) async throws {
@@ -170,7 +170,8 @@ extension LibraryFile: Covers {
         try await unlinkUnkept(evicted)
     }
 
-    /// Removes pictures that have no row. Pictures from the last hour stay, because a picture is written before its row.
+    /// Removes pictures that have no row. Pictures from the last hour stay, because a picture is written before its
+    /// row.
     func sweepCovers() async throws {
         guard let folder = folderBeside("covers") else { return }
         let known = try await read { db in

@@ -147,7 +147,8 @@ struct StoredLabel {
     let row: Int64
     let name: String
 
-    /// Returns an SQL condition on the table copy that selects the copies with a label. Its argument is the label's row id.
+    /// Returns an SQL condition on the table copy that selects the copies with a label. Its argument is the label's row
+    /// id.
     static func isOnCopy(_ kind: Label.Kind) -> String {
         switch kind {
         case .tag: "copy.id IN (SELECT copy FROM copyTag WHERE tag = ?)"
@@ -189,7 +190,8 @@ struct StoredLabel {
     /// Returns the label with the number of its books.
     func counted(_ db: Database) throws -> Label { Label(kind: kind, name: name, books: try count(db)) }
 
-    /// Renames the label. A new name that differs only in case changes how the label is spelled, but not which books have it.
+    /// Renames the label. A new name that differs only in case changes how the label is spelled, but not which books
+    /// have it.
     func rename(_ db: Database, to newName: String) throws {
         switch kind {
         case .tag:

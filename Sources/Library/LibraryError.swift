@@ -1,11 +1,13 @@
 import Bookplate
 import GRDB
 
-/// An error of the library. SQLite's errors are distinguished by their extended result code and errno, never by their text.
+/// An error of the library. SQLite's errors are distinguished by their extended result code and errno, never by their
+/// text.
 public enum LibraryError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The file was written by a newer version of Bookplate, and was left unchanged.
     case newerSchema(path: String, version: Int, known: Int)
-    /// The file is not a library, but for example a text file or another program's database. The file was left unchanged.
+    /// The file is not a library, but for example a text file or another program's database. The file was left
+    /// unchanged.
     case foreign(path: String, what: String)
     /// The file is damaged, and was left unchanged.
     case corrupt(path: String, what: String)
@@ -36,7 +38,8 @@ public enum LibraryError: Error, Sendable, Equatable, CustomStringConvertible {
     case isbnInUse(ISBN)
     /// The picture exceeds the size limit of covers.
     case coverTooLarge(bytes: Int, limit: Int)
-    /// An access code could not be hashed, because no memory is left or this machine's libcrypt does not know the method.
+    /// An access code could not be hashed, because no memory is left or this machine's libcrypt does not know the
+    /// method.
     case accessCode(errno: Int32)
     /// A constraint of the schema refused a row, which is a bug.
     case constraint(path: String, what: String)

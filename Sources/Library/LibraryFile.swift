@@ -4,10 +4,11 @@ import GRDB
 import Glibc
 import Synchronization
 
-/// An open library: one SQLite file, with its covers and backups beside it. Other processes can have the same file open.
+/// An open library: one SQLite file, with its covers and backups beside it. Other processes can have the same file
+/// open.
 ///
-/// Implements the domain's ports; each entity has a source file of its own. A change is on the disk when the method that makes it
-/// returns.
+/// Implements the domain's ports; each entity has a source file of its own. A change is on the disk when the method
+/// that makes it returns.
 public final class LibraryFile: Sendable {
     /// The path of the file, with links resolved; `nil` for a library in memory.
     public let path: String?
@@ -26,7 +27,8 @@ public final class LibraryFile: Sendable {
     let codeChecks = CodeCheckQueue()
     let lastUse = LastUseRecorder()
     let hasChanged = Atomic(false)
-    /// True if this instance has changed a book, including by an undo or by moving it to the trash. Then the day's backup is due.
+    /// True if this instance has changed a book, including by an undo or by moving it to the trash. Then the day's
+    /// backup is due.
     public var hasChanges: Bool { hasChanged.load(ordering: .relaxed) }
 
     init(
@@ -42,17 +44,19 @@ public final class LibraryFile: Sendable {
         self.zone = zone
     }
 
-    /// Opens the library and migrates it to this program's schema. If the file is missing or empty, creates the library and its
-    /// folders. Blocks for some milliseconds, or longer if other processes open the library at the same time.
+    /// Opens the library and migrates it to this program's schema. If the file is missing or empty, creates the library
+    /// and its folders. Blocks for some milliseconds, or longer if other processes open the library at the same time.
     ///
-    /// A file that is damaged, or that a newer Bookplate or another program has written, is left as it is, byte for byte.
+    /// A file that is damaged, or that a newer Bookplate or another program has written, is left as it is, byte for
+    /// byte.
     ///
     /// - Parameters:
     ///   - device: the device's name in captures and changes; the host name by default.
-    ///   - lockTimeout: the longest time that opening, and each write, waits for another process's lock before it fails.
+    ///   - lockTimeout: the longest time that opening, and each write, waits for another process's lock before it
+    ///     fails.
     ///   - clock: the wall clock, which dates events for which the caller gives no date.
-    ///   - zone: the reader's time zone, which decides on what day a reading is started or finished; the machine's time zone by
-    ///     default.
+    ///   - zone: the reader's time zone, which decides on what day a reading is started or finished; the machine's time
+    ///     zone by default.
     /// - Throws: ``LibraryError``.
     public static func open(
         at path: String, device: String? = nil, lockTimeout: Duration = .seconds(5),
@@ -93,12 +97,12 @@ public final class LibraryFile: Sendable {
         return LibraryFile(path: nil, device: device, database: queue, lock: nil, clock: clock, zone: zone)
     }
 
-    /// Copies the write-ahead log into the file and closes the file. A process that ends without calling this loses nothing, but
-    /// then the next opening checks the whole file.
+    /// Copies the write-ahead log into the file and closes the file. A process that ends without calling this loses
+    /// nothing, but then the next opening checks the whole file.
     public func close() throws {
         closeGuard.close()
-        // Readers close first, because SQLite copies the log into the file when the last connection closes, and a reader cannot
-        // write.
+        // Readers close first, because SQLite copies the log into the file when the last connection closes, and a
+        // reader cannot write.
         try watches.end()
         (database as? DatabasePool)?.releaseMemory()
         try database.close()
@@ -106,9 +110,9 @@ public final class LibraryFile: Sendable {
         try lock?.release(.inUse)
     }
 
-    /// Copies the write-ahead log into the file if the pool has left it behind. GRDB closes a pool's writer before its readers
-    /// (its DatabasePool.close refers to groue/GRDB.swift#739), and if a reader closes last, the log stays. Then another
-    /// connection, which may write, has to copy it.
+    /// Copies the write-ahead log into the file if the pool has left it behind. GRDB closes a pool's writer before its
+    /// readers (its DatabasePool.close refers to groue/GRDB.swift#739), and if a reader closes last, the log stays.
+    /// Then another connection, which may write, has to copy it.
     private func foldLog(of path: String) throws {
         guard try fileFacts(path + "-wal") != nil else { return }
         let last = try DatabaseQueue(path: path, configuration: Self.configuration())
@@ -116,8 +120,8 @@ public final class LibraryFile: Sendable {
         try last.close()
     }
 
-    /// Shortens the time for which writes wait for another process's lock. This includes a write that is already waiting. A
-    /// service calls this when it is about to end.
+    /// Shortens the time for which writes wait for another process's lock. This includes a write that is already
+    /// waiting. A service calls this when it is about to end.
     public func shortenLockTimeout(to limit: Duration) { lockTimeout.shorten(to: limit) }
 
     deinit { Self.closeAll(of: database) }
@@ -128,8 +132,8 @@ public final class LibraryFile: Sendable {
         try? database.close()
     }
 
-    /// Marks an empty file as a library before anything else is written. If the process is killed at any moment, it leaves either
-    /// an empty file or one that the next opening recognises as a library.
+    /// Marks an empty file as a library before anything else is written. If the process is killed at any moment, it
+    /// leaves either an empty file or one that the next opening recognises as a library.
     private static func createFile(at path: String, mode: mode_t) throws {
         let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC, mode)
         guard descriptor >= 0 else { throw LibraryError(errno: errno, path: path) }
@@ -182,8 +186,8 @@ extension LibraryFile {
         }
     }
 
-    /// Runs `body` in one `BEGIN IMMEDIATE` transaction, which is on the disk when this function returns. The search index is
-    /// updated in the same transaction.
+    /// Runs `body` in one `BEGIN IMMEDIATE` transaction, which is on the disk when this function returns. The search
+    /// index is updated in the same transaction.
     func write<Result: Sendable>(
         _ body: @Sendable @escaping (Database) throws -> Result
     ) async throws -> Result {
@@ -204,8 +208,8 @@ extension LibraryFile {
     func folderBeside(_ name: String) -> String? { path.map { folder(of: $0) + "/" + name } }
 }
 
-/// Delays closing the library until its reads have finished. GRDB's pool opens connections on demand, so a read that starts while
-/// the library closes would leave a write-ahead log behind.
+/// Delays closing the library until its reads have finished. GRDB's pool opens connections on demand, so a read that
+/// starts while the library closes would leave a write-ahead log behind.
 final class CloseGuard: Sendable {
     private let state = Mutex((count: 0, isClosed: false))
 
@@ -221,8 +225,8 @@ final class CloseGuard: Sendable {
         return try await read()
     }
 
-    /// Refuses further reads, and waits for the reads that are running, but at most for `limit`. Reads that are still running
-    /// after that are interrupted when their connections close.
+    /// Refuses further reads, and waits for the reads that are running, but at most for `limit`. Reads that are still
+    /// running after that are interrupted when their connections close.
     func close(within limit: Duration = .seconds(1)) {
         state.withLock { $0.isClosed = true }
         let end = ContinuousClock.now.advanced(by: limit)
@@ -230,8 +234,8 @@ final class CloseGuard: Sendable {
     }
 }
 
-/// The longest time for which SQLite waits for another connection's lock. This replaces SQLite's own timeout, which cannot be
-/// shortened during a wait.
+/// The longest time for which SQLite waits for another connection's lock. This replaces SQLite's own timeout, which
+/// cannot be shortened during a wait.
 final class LockTimeout: Sendable {
     /// The longest wait, in milliseconds.
     private let limit: Atomic<Int64>
@@ -242,8 +246,8 @@ final class LockTimeout: Sendable {
         self.limit.store(min(self.limit.load(ordering: .relaxed), limit.milliseconds), ordering: .relaxed)
     }
 
-    /// The pauses before each retry, in milliseconds, as in SQLite's own timeout (sqliteDefaultBusyCallback). The last pause is
-    /// repeated.
+    /// The pauses before each retry, in milliseconds, as in SQLite's own timeout (sqliteDefaultBusyCallback). The last
+    /// pause is repeated.
     private static let pauses: [Int64] = [1, 2, 5, 10, 15, 20, 25, 25, 25, 50, 50, 100]
 
     /// Sleeps before the next attempt to get a lock.

@@ -8,9 +8,9 @@ extension LibraryFile: LibraryWatch {
     /// The pause between an error and the next attempt.
     private static let retryInterval: Duration = .seconds(1)
 
-    /// Returns a stream that counts changes of the library. It polls `PRAGMA data_version` on a separate connection, because this
-    /// value changes with every commit of any other connection, including connections of this process. A library in memory never
-    /// reports a change.
+    /// Returns a stream that counts changes of the library. It polls `PRAGMA data_version` on a separate connection,
+    /// because this value changes with every commit of any other connection, including connections of this process. A
+    /// library in memory never reports a change.
     public func changes(onError: @escaping @Sendable (any Error) -> Void) -> AsyncStream<Int> {
         let (stream, continuation) = AsyncStream.makeStream(of: Int.self, bufferingPolicy: .bufferingNewest(1))
         guard let path else { return stream }
@@ -53,8 +53,8 @@ private struct FileWatcher {
 
     init(path: String, connections: WatchConnections) { (self.path, self.connections) = (path, connections) }
 
-    /// Returns true if something was committed since the last call. Also returns true on the first call, and if the file was
-    /// replaced, because then nothing is known about earlier commits.
+    /// Returns true if something was committed since the last call. Also returns true on the first call, and if the
+    /// file was replaced, because then nothing is known about earlier commits.
     ///
     /// - Throws: an error of the file or of the database. After an error, call ``close()`` before the next attempt.
     mutating func hasChanged() async throws -> Bool {
@@ -87,8 +87,8 @@ private struct FileIdentity: Equatable {
     var inode: UInt64
 }
 
-/// The connections that watch a library's file. They are closed before the other connections, because they cannot write, and the
-/// last connection to close has to copy the write-ahead log into the file.
+/// The connections that watch a library's file. They are closed before the other connections, because they cannot
+/// write, and the last connection to close has to copy the write-ahead log into the file.
 final class WatchConnections: Sendable {
     private struct State {
         var open: [DatabaseQueue] = []
@@ -97,8 +97,8 @@ final class WatchConnections: Sendable {
 
     private let state = Mutex(State())
 
-    /// Opens a connection. This and ``end()`` never run at the same time, so that no connection is half open while the library
-    /// closes.
+    /// Opens a connection. This and ``end()`` never run at the same time, so that no connection is half open while the
+    /// library closes.
     ///
     /// - Throws: `CancellationError` if the library is closed; otherwise the error of the database.
     func open(_ path: String) throws -> DatabaseQueue {

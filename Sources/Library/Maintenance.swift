@@ -7,7 +7,8 @@ enum MaintenanceTask: String {
     case sweep = "purge"
     case backup
 
-    /// Returns the day on which the task was last done, as the number of days since 1970 in UTC; `nil` if it was never done.
+    /// Returns the day on which the task was last done, as the number of days since 1970 in UTC; `nil` if it was never
+    /// done.
     func lastDone(_ db: Database) throws -> Int64? {
         try db.value(Int64.self, "SELECT done FROM chore WHERE name = ?", [rawValue])
     }
@@ -26,8 +27,8 @@ extension Date {
 }
 
 extension LibraryFile {
-    /// Checks the whole file for damage (`quick_check`), while other connections can read and write. A service does this once per
-    /// day.
+    /// Checks the whole file for damage (`quick_check`), while other connections can read and write. A service does
+    /// this once per day.
     ///
     /// - Throws: ``LibraryError/corrupt(path:what:)`` with the first damage that was found.
     public func check() async throws {

@@ -172,8 +172,9 @@ struct StoredItem {
 }
 
 extension LibraryFile {
-    /// The longest lease, in milliseconds. Leases use the wall clock, because processes share them. If a lease or a pause ends
-    /// later than the longest possible one could, it was made before the clock was set back, and counts as over.
+    /// The longest lease, in milliseconds. Leases use the wall clock, because processes share them. If a lease or a
+    /// pause ends later than the longest possible one could, it was made before the clock was set back, and counts as
+    /// over.
     static let longestLease: Int64 = 3_600_000
     private static let longestPause: Int64 = 7 * 86_400_000
 
@@ -288,8 +289,8 @@ extension StoredItem {
         }
     }
 
-    /// Merges a new record with the stored record. Fields that a person has edited stay. Gaps are filled from the stored record,
-    /// but a weak match never fills the gaps of a sure match.
+    /// Merges a new record with the stored record. Fields that a person has edited stay. Gaps are filled from the
+    /// stored record, but a weak match never fills the gaps of a sure match.
     private func merged(_ found: Metadata) -> Metadata {
         guard let old = item.metadata else { return found }
         var merged = found

@@ -27,8 +27,8 @@ struct StoredBook {
     static func fetch(_ db: Database, _ clauses: String, _ arguments: StatementArguments = []) throws -> [StoredBook] {
         var books: [StoredBook] = []
         var fields = FieldCache()
-        // A cursor is used because GRDB finds a column of the current row by its name directly, but has to compare names in a
-        // copied row.
+        // A cursor is used because GRDB finds a column of the current row by its name directly, but has to compare
+        // names in a copied row.
         let rows = try Row.fetchCursor(db.cachedStatement(sql: selection + clauses), arguments: arguments)
         while let row = try rows.next() {
             let edition = Edition(
@@ -130,8 +130,8 @@ struct StoredBook {
     }
 }
 
-/// Decodes the JSON columns of many rows, but each different text only once. Most rows have the same text, and decoding it takes
-/// longer than reading the rest of the row.
+/// Decodes the JSON columns of many rows, but each different text only once. Most rows have the same text, and decoding
+/// it takes longer than reading the rest of the row.
 private struct FieldCache {
     private var sources: [String: [Metadata.Field: SourceName]] = [:]
     private var edited: [String: Set<Metadata.Field>] = [:]
@@ -153,8 +153,8 @@ private struct FieldCache {
     }
 }
 
-/// Functions that write rows of the table copy. Status, tags and readings are stored by other functions, because they follow
-/// rules of their own.
+/// Functions that write rows of the table copy. Status, tags and readings are stored by other functions, because they
+/// follow rules of their own.
 enum StoredCopy {
     private static let columns = [
         "isOwned", "isOnWishlist", "isFavourite", "shelf", "rating", "added", "isPublic", "recommendedBy",
@@ -297,8 +297,8 @@ struct StoredEdition {
 }
 
 extension Metadata {
-    /// The metadata in the form in which it is stored: its texts are cleaned and cut at their limits, and empty values are left
-    /// out.
+    /// The metadata in the form in which it is stored: its texts are cleaned and cut at their limits, and empty values
+    /// are left out.
     var storable: Metadata {
         var stored = self
         stored.title = title?.storable(TextLimit.title)
@@ -331,8 +331,8 @@ extension Metadata {
     }
 }
 
-/// Removes those of the given editions that have no copy left, with all their rows. Also removes their authors and subjects,
-/// unless other editions have them too.
+/// Removes those of the given editions that have no copy left, with all their rows. Also removes their authors and
+/// subjects, unless other editions have them too.
 func removeOrphans(_ db: Database, editions: some Collection<Int64>) throws {
     for edition in editions {
         let isOrphan = try db.row(

@@ -67,8 +67,8 @@ struct StoredTracker {
 }
 
 extension LibraryFile {
-    /// Returns the moment of a person's act, with everything that the tracker may do automatically then. The tracker may set
-    /// dates only if the library's setting allows it.
+    /// Returns the moment of a person's act, with everything that the tracker may do automatically then. The tracker
+    /// may set dates only if the library's setting allows it.
     func moment(_ db: Database, _ now: Date) throws -> Tracker.Moment {
         let isOn = try value(of: .automaticDates, db) == "1"
         return Tracker.Moment(now: now, zone: zone, automatic: isOn ? [.dates, .progress] : [.progress])
@@ -78,7 +78,8 @@ extension LibraryFile {
 /// Functions that fetch and store readings and progress entries.
 enum StoredReadings {
     /// - Parameter copies: the row ids of the copies, as one JSON argument.
-    /// - Returns: the readings of each copy, oldest first, by the copy's row id. Each reading has its latest progress entry.
+    /// - Returns: the readings of each copy, oldest first, by the copy's row id. Each reading has its latest progress
+    ///   entry.
     static func fetch(_ db: Database, of copies: String) throws -> [Int64: [Reading]] {
         var readings: [Int64: [Reading]] = [:]
         try db.forEachRow(
@@ -185,8 +186,8 @@ enum StoredSessions {
         ).map(record)
     }
 
-    /// Fetches a copy's sessions, newest reading first, and within each reading newest session first. The indexes give this order
-    /// without a sort.
+    /// Fetches a copy's sessions, newest reading first, and within each reading newest session first. The indexes give
+    /// this order without a sort.
     static func of(_ copy: ID<Copy>, limit: Int, offset: Int, _ db: Database) throws -> [SessionRecord] {
         try db.rows(
             selection + """

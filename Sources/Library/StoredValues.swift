@@ -12,8 +12,8 @@ extension Database {
         try Row.fetchAll(cachedStatement(sql: sql), arguments: arguments)
     }
 
-    /// Calls `body` with each row in turn. This is faster than ``rows(_:_:)``, because GRDB finds a column of the current row by
-    /// its name directly, but has to compare names in a copied row.
+    /// Calls `body` with each row in turn. This is faster than ``rows(_:_:)``, because GRDB finds a column of the
+    /// current row by its name directly, but has to compare names in a copied row.
     func forEachRow(_ sql: String, _ arguments: StatementArguments = [], _ body: (Row) throws -> Void) throws {
         let rows = try Row.fetchCursor(cachedStatement(sql: sql), arguments: arguments)
         while let row = try rows.next() { try body(row) }
@@ -105,11 +105,12 @@ func decodeJSON<Value: Decodable>(_ type: Value.Type, _ json: String) throws -> 
 }
 
 extension Date {
-    /// The number of milliseconds since 1970. Dates are stored as integers because SQLite's JSON would round a floating-point
-    /// number.
+    /// The number of milliseconds since 1970. Dates are stored as integers because SQLite's JSON would round a
+    /// floating-point number.
     var milliseconds: Int64 {
         let value = (timeIntervalSince1970 * 1000).rounded()
-        // The result is limited to the years 0 to 9999, because any other date comes from a wrong clock or a faulty import.
+        // The result is limited to the years 0 to 9999, because any other date comes from a wrong clock or a faulty
+        // import.
         return Int64(max(-62_167_219_200_000, min(253_402_300_799_999, value.isNaN ? 0 : value)))
     }
 
@@ -125,16 +126,16 @@ extension Duration {
 }
 
 extension String {
-    /// Returns the text, cleaned and cut after `limit` characters; `nil` if nothing is left. The result is a single line, unless
-    /// texts with this limit may have several lines.
+    /// Returns the text, cleaned and cut after `limit` characters; `nil` if nothing is left. The result is a single
+    /// line, unless texts with this limit may have several lines.
     func storable(_ limit: Int) -> String? {
         let cleaned = prefix(bytes: limit * TextLimit.bytesPerCharacter).cleaned(forLimit: limit)
         let cut = cleaned.utf8.count <= limit ? cleaned : String(cleaned.prefix(limit)).cleaned(forLimit: limit)
         return cut.isEmpty ? nil : cut
     }
 
-    /// Returns the longest beginning of the text that fits into the given number of bytes of UTF-8. It is cut between Unicode
-    /// scalars.
+    /// Returns the longest beginning of the text that fits into the given number of bytes of UTF-8. It is cut between
+    /// Unicode scalars.
     private func prefix(bytes: Int) -> String {
         guard utf8.count > bytes else { return self }
         var end = utf8.index(startIndex, offsetBy: bytes)

@@ -215,8 +215,8 @@ extension LibraryFile {
 }
 
 extension SessionRecord {
-    /// Refuses to change a session whose book is in the trash. A running session can be changed nevertheless, so that it can be
-    /// ended.
+    /// Refuses to change a session whose book is in the trash. A running session can be changed nevertheless, so that
+    /// it can be ended.
     fileprivate func checkOutsideTrash() throws {
         if isInTrash, !session.isRunning { throw InTrashRefusal(copy) }
     }

@@ -8,19 +8,20 @@ private let dayLength: Int64 = 86_400_000
 private let longestGap = 7 * dayLength
 
 extension LibraryFile {
-    /// Sweeps the trash once per day, with the day's first change. Deletes books that have been in the trash for 30 days, with
-    /// all their rows, and changes and answered queue items that are equally old. This cannot be undone.
+    /// Sweeps the trash once per day, with the day's first change. Deletes books that have been in the trash for 30
+    /// days, with all their rows, and changes and answered queue items that are equally old. This cannot be undone.
     ///
-    /// A clock that has jumped far ahead must not empty the trash. Therefore nothing is deleted unless the file has a trace of
-    /// use (a sweep, a change or a capture) from an earlier day that is at most seven days old. Otherwise only the day is
-    /// recorded, and the next day's sweep decides. Traces from the same day do not count, because the same clock has dated them.
+    /// A clock that has jumped far ahead must not empty the trash. Therefore nothing is deleted unless the file has a
+    /// trace of use (a sweep, a change or a capture) from an earlier day that is at most seven days old. Otherwise only
+    /// the day is recorded, and the next day's sweep decides. Traces from the same day do not count, because the same
+    /// clock has dated them.
     ///
     /// - Returns: true if the trash was swept now.
     static func sweepIfDue(_ db: Database, at now: Date) throws -> Bool {
         let day = now.utcDayNumber
         let done = try MaintenanceTask.sweep.lastDone(db)
-        // A different day is enough. It need not be later, because a clock that was once far ahead must not stop the sweep for
-        // ever.
+        // A different day is enough. It need not be later, because a clock that was once far ahead must not stop the
+        // sweep for ever.
         guard done != day else { return false }
         try MaintenanceTask.sweep.record(db, at: now)
         guard let done, try now.milliseconds - lastTrace(db, before: day, swept: done) <= longestGap else {
@@ -43,9 +44,9 @@ extension LibraryFile {
         ].compactMap(\.self).max() ?? 0
     }
 
-    /// Purges books that were deleted before `limit`. A book that an import has put into the trash may have an older date of
-    /// deletion, from another library, so it stays until the import itself is older than `limit`. Changes after `limit` lose
-    /// their rows about a purged book, so that they can still be undone.
+    /// Purges books that were deleted before `limit`. A book that an import has put into the trash may have an older
+    /// date of deletion, from another library, so it stays until the import itself is older than `limit`. Changes after
+    /// `limit` lose their rows about a purged book, so that they can still be undone.
     private static func sweepTrash(_ db: Database, before limit: Int64) throws {
         let copies = try db.rows(
             """
@@ -75,7 +76,8 @@ extension LibraryFile {
         try removeOrphans(db, editions: Set(copies.map { $0["edition"] as Int64 }))
     }
 
-    /// Deletes confirmed and dismissed intake items with their thumbnails, except items that an undo would return to the queue.
+    /// Deletes confirmed and dismissed intake items with their thumbnails, except items that an undo would return to
+    /// the queue.
     private static func sweepQueue(_ db: Database, before limit: Int64) throws {
         try db.run(
             """
@@ -87,13 +89,14 @@ extension LibraryFile {
 }
 
 extension LibraryFile {
-    /// Deletes books from the trash for good, with all their rows. Also deletes their rows in the change log, so that no undo
-    /// brings back a part of a book and no copy of its notes stays in the file. A change that has no rows left is deleted. If a
-    /// change also affected other books, it can still be undone for these, and its summary loses the purged titles.
+    /// Deletes books from the trash for good, with all their rows. Also deletes their rows in the change log, so that
+    /// no undo brings back a part of a book and no copy of its notes stays in the file. A change that has no rows left
+    /// is deleted. If a change also affected other books, it can still be undone for these, and its summary loses the
+    /// purged titles.
     ///
-    /// SQLite overwrites the space that this frees. Single words may stay in the search index until it is next merged. The
-    /// sources' records of the ISBN stay in the intake queue and the answer cache for as long as these are kept. Earlier backups
-    /// still have everything.
+    /// SQLite overwrites the space that this frees. Single words may stay in the search index until it is next merged.
+    /// The sources' records of the ISBN stay in the intake queue and the answer cache for as long as these are kept.
+    /// Earlier backups still have everything.
     ///
     /// - Throws: ``LibraryError/noSuchBook(_:)`` or ``LibraryError/notInTrash(_:)``. In this case, nothing is removed.
     public func purge(_ ids: [ID<Copy>]) async throws {
@@ -115,7 +118,8 @@ extension LibraryFile {
         try? await sweepCovers()
     }
 
-    /// Removes copies with all their rows, and with their rows in the change log. No change may be open when this is called.
+    /// Removes copies with all their rows, and with their rows in the change log. No change may be open when this is
+    /// called.
     ///
     /// - Parameter copies: rows with the columns `id` and `edition`.
     static func purge(_ db: Database, copies: [Row]) throws {
@@ -132,8 +136,8 @@ extension LibraryFile {
         try deleteLog(db, ofRowsIn: scratch)
     }
 
-    /// Deletes the log entries about rows that the copies had lost earlier, such as a deleted note or a removed tag. No index
-    /// finds these entries, so this reads the whole log, but only once for all copies.
+    /// Deletes the log entries about rows that the copies had lost earlier, such as a deleted note or a removed tag. No
+    /// index finds these entries, so this reads the whole log, but only once for all copies.
     ///
     /// - Parameter copies: the row ids of the copies, as one JSON argument.
     private static func deleteEarlierLog(_ db: Database, copies: String) throws {
@@ -168,8 +172,8 @@ extension LibraryFile {
     }
 }
 
-/// Removes purged books from the change history. Deletes changes that were only about these books, and removes their titles from
-/// the summaries of other changes.
+/// Removes purged books from the change history. Deletes changes that were only about these books, and removes their
+/// titles from the summaries of other changes.
 struct PurgedTitles {
     private let db: Database
     /// The ids of the changes that lose rows.
@@ -195,8 +199,8 @@ struct PurgedTitles {
     func remove() throws {
         for change in changes { try removeIfEmpty(change) }
         for title in titles {
-            // A title that another book has too stays, because it does not reveal the purged book. The index has each folded
-            // title, followed by its subtitle.
+            // A title that another book has too stays, because it does not reveal the purged book. The index has each
+            // folded title, followed by its subtitle.
             let folded = title.searchFolded
             let other = try db.row(
                 "SELECT 1 FROM edition WHERE folded >= ? AND folded < ? AND title = ? LIMIT 1",
@@ -212,8 +216,8 @@ struct PurgedTitles {
         }
     }
 
-    /// Deletes a change that has nothing left to undo. New tags and shelves do not count, and neither do authors and subjects
-    /// that were added or removed with their books.
+    /// Deletes a change that has nothing left to undo. New tags and shelves do not count, and neither do authors and
+    /// subjects that were added or removed with their books.
     private func removeIfEmpty(_ change: Int64) throws {
         try db.run(
             """

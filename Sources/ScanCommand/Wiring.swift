@@ -56,8 +56,8 @@ struct Wiring {
         return try openLibrary()
     }
 
-    /// Opens the library for a command that works on books that are already in it. If there is no library, it does not create one, because
-    /// the command would fail on an empty library.
+    /// Opens the library for a command that works on books that are already in it. If there is no library, it does not
+    /// create one, because the command would fail on an empty library.
     ///
     /// - Throws: ``CommandError`` if there is no library yet.
     func requireLibrary() throws -> LibraryFile {
@@ -72,8 +72,9 @@ struct Wiring {
     static let firstBook =
         "To add the first book, use 'scan --isbn', 'scan --image', 'scan library add' or 'scan import'."
 
-    /// Returns the chain of all sources, in the order in which they are asked. Without a library, answers and rate limits are not stored.
-    /// An offline index that cannot be read is reported and left out, so that capturing can continue.
+    /// Returns the chain of all sources, in the order in which they are asked. Without a library, answers and rate
+    /// limits are not stored. An offline index that cannot be read is reported and left out, so that capturing can
+    /// continue.
     func lookup(_ library: LibraryFile?) -> LookupChain {
         var index: OfflineIndex?
         var notAsked: [NotAsked] = []
@@ -105,8 +106,9 @@ struct Wiring {
 
     var isOffline: Bool { Settings.means(on: settings[.offline]) }
 
-    /// Looks up the queued items that are due, and fetches the covers of the books that were just saved. Called at the end of a run. Each
-    /// part takes at most 8 seconds, and the next run does the rest. A failure is printed, but does not change the exit status.
+    /// Looks up the queued items that are due, and fetches the covers of the books that were just saved. Called at the
+    /// end of a run. Each part takes at most 8 seconds, and the next run does the rest. A failure is printed, but does
+    /// not change the exit status.
     func catchUp(_ library: LibraryFile, saved: Int) async {
         guard !isOffline else { return }
         do {
@@ -127,7 +129,8 @@ struct Wiring {
     }
 }
 
-/// The libraries that this run has opened. At the end of every command, a library that was changed gets its daily backup.
+/// The libraries that this run has opened. At the end of every command, a library that was changed gets its daily
+/// backup.
 enum OpenedLibraries {
     private struct Opened {
         let library: LibraryFile
@@ -143,16 +146,17 @@ enum OpenedLibraries {
         opened.withLock { $0?.append(Opened(library: library, backupFolder: backupFolder)) }
     }
 
-    /// Makes the daily backup if there is none for today, with a progress bar if it takes long. A failure is printed, but does not change
-    /// the exit status.
+    /// Makes the daily backup if there is none for today, with a progress bar if it takes long. A failure is printed,
+    /// but does not change the exit status.
     static func backUpWhatChanged() async {
         // The list is emptied, because a library is closed cleanly when its last reference is released.
         let libraries = opened.withLock { opened in
             defer { opened = nil }
             return opened ?? []
         }
-        // A task that is still ending may hold a reference to the library. Therefore the library is closed explicitly, which merges its
-        // write-ahead log into it. If that fails, nothing is lost, because the log is read when the library is opened again.
+        // A task that is still ending may hold a reference to the library. Therefore the library is closed explicitly,
+        // which merges its write-ahead log into it. If that fails, nothing is lost, because the log is read when the
+        // library is opened again.
         defer {
             for opened in libraries {
                 do { try opened.library.close() } catch {

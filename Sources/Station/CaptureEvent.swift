@@ -84,7 +84,8 @@ public struct CaptureEvent: Sendable, Equatable {
         guard let outcome = item.outcome, let name = Name(rawValue: outcome.rawValue) else { return nil }
         var event = CaptureEvent(name, of: item)
         event.reason =
-            item.metadata?.isWeakMatch == true ? "this may be another book, because the source does not give an ISBN" : item.reason
+            item.metadata?.isWeakMatch == true
+            ? "this may be another book, because the source does not give an ISBN" : item.reason
         return event
     }
 

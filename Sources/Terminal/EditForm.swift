@@ -1,7 +1,7 @@
 import Bookplate
 
-/// The form in which a person edits a book at the terminal. It has the most important fields, one on each line. The other fields can be
-/// edited when the book is in the library.
+/// The form in which a person edits a book at the terminal. It has the most important fields, one on each line. The
+/// other fields can be edited when the book is in the library.
 struct EditForm {
     enum Step: Equatable {
         case editing, nextField, done, cancelled
@@ -57,7 +57,8 @@ struct EditForm {
         }
     }
 
-    /// Handles a whole line that a person entered. An empty line keeps the field, `-` clears it, and `.` cancels the form.
+    /// Handles a whole line that a person entered. An empty line keeps the field, `-` clears it, and `.` cancels the
+    /// form.
     mutating func enter(_ line: String) -> Step {
         switch line {
         case ".": .cancelled

@@ -1,9 +1,9 @@
 import Foundation
 import Synchronization
 
-/// Handles Control-C, a closed terminal and `kill`. The terminal is restored, and one line says what was kept. Then the process ends with
-/// the same signal, so that the caller sees the exit status 128 + the number of the signal. Nothing has to be saved at that point, because
-/// everything that was acknowledged is already on disk.
+/// Handles Control-C, a closed terminal and `kill`. The terminal is restored, and one line says what was kept. Then the
+/// process ends with the same signal, so that the caller sees the exit status 128 + the number of the signal. Nothing
+/// has to be saved at that point, because everything that was acknowledged is already on disk.
 package enum Interrupts {
     private struct State {
         var isListening = false
@@ -12,8 +12,8 @@ package enum Interrupts {
         var lastMessage: (@Sendable () -> String?)?
         /// Releases devices before the program ends.
         var release: (@Sendable () -> Void)?
-        // Nil is used instead of an empty closure. The optimiser of Swift 6.3.1 stores a null pointer for an empty closure in a global, and
-        // calling it ends the program.
+        // Nil is used instead of an empty closure. The optimiser of Swift 6.3.1 stores a null pointer for an empty
+        // closure in a global, and calling it ends the program.
         var resume: (@Sendable () -> Void)?
         /// Closes the full screen; called before the terminal is restored.
         var leave: (@Sendable () -> Void)?
@@ -24,8 +24,8 @@ package enum Interrupts {
     private static let state = Mutex(State())
     private static let ends = [SIGINT, SIGTERM, SIGHUP]
 
-    /// Starts to handle signals. When a signal ends the program, the line that `lastMessage` returns is printed, or nothing if it returns
-    /// nil.
+    /// Starts to handle signals. When a signal ends the program, the line that `lastMessage` returns is printed, or
+    /// nothing if it returns nil.
     package static func handle(lastMessage: @escaping @Sendable () -> String?) {
         let isFirst = state.withLock { state in
             state.lastMessage = lastMessage
@@ -43,7 +43,8 @@ package enum Interrupts {
         }
     }
 
-    /// Sets what happens at the first signal, so that a service can shut down in order. Only a second signal ends the program at once.
+    /// Sets what happens at the first signal, so that a service can shut down in order. Only a second signal ends the
+    /// program at once.
     package static func onFirst(_ first: @escaping @Sendable () -> Void) { state.withLock { $0.first = first } }
 
     private static func takeFirst() -> (@Sendable () -> Void)? {
@@ -53,8 +54,8 @@ package enum Interrupts {
         }
     }
 
-    /// Sets the closure that is called before the program ends, whether normally or because of a signal. It can restore the camera's
-    /// controls, for example.
+    /// Sets the closure that is called before the program ends, whether normally or because of a signal. It can restore
+    /// the camera's controls, for example.
     package static func onEnd(_ release: @escaping @Sendable () -> Void) { state.withLock { $0.release = release } }
 
     /// Calls the closure that was set with ``onEnd(_:)`` now, and removes it so that it is not called again.
@@ -77,8 +78,8 @@ package enum Interrupts {
     /// Sets the closure that is called when the program continues after Control-Z; nil to call nothing.
     static func onResume(_ resume: (@Sendable () -> Void)?) { state.withLock { $0.resume = resume } }
 
-    /// Sets the closure that closes a full screen. It is called before the terminal is restored, because of Control-Z or of a signal that
-    /// ends the program. Pass nil when the full screen has been closed.
+    /// Sets the closure that closes a full screen. It is called before the terminal is restored, because of Control-Z
+    /// or of a signal that ends the program. Pass nil when the full screen has been closed.
     static func onLeaving(_ leave: (@Sendable () -> Void)?) {
         state.withLock { $0.leave = leave }
         if leave == nil { Signals.useDefault(SIGTSTP) } else { Signals.install(SIGTSTP) }
@@ -93,7 +94,8 @@ package enum Interrupts {
             return true
         }
         guard isScreen else { return }
-        // The kernel does not stop a process that no shell could continue. The signal is then lost, and the program goes on here at once.
+        // The kernel does not stop a process that no shell could continue. The signal is then lost, and the program
+        // goes on here at once.
         Signals.useDefault(SIGTSTP)
         Signals.raise(SIGTSTP)
         Signals.install(SIGTSTP)

@@ -11,8 +11,8 @@ package final class Keyboard: Sendable {
         case character(Character)
         case enter, escape, backspace
         case up, down, pageUp, pageDown, top, bottom
-        /// Pasted text, which is never handled as keys. It is recognised on terminals that mark it (bracketed paste, xterm's private mode
-        /// 2004).
+        /// Pasted text, which is never handled as keys. It is recognised on terminals that mark it (bracketed paste,
+        /// xterm's private mode 2004).
         case paste(String)
         /// Control-D was pressed, or the terminal was closed.
         case end
@@ -20,8 +20,8 @@ package final class Keyboard: Sendable {
         case resumed
     }
 
-    /// A key and the time when it was read, on the monotonic clock. With these times, a burst of keys from a scanner is recognised even if
-    /// the keys are handled late.
+    /// A key and the time when it was read, on the monotonic clock. With these times, a burst of keys from a scanner is
+    /// recognised even if the keys are handled late.
     struct Press: Sendable {
         let key: Key
         let time: Duration
@@ -65,7 +65,8 @@ package final class Keyboard: Sendable {
         presses = stream
         Interrupts.restoreOnSignal(terminal: descriptor, to: saved)
         Interrupts.onResume { [raw] in
-            // Meanwhile the shell used the terminal. Keys that were typed then were not meant for this program, so they are dropped.
+            // Meanwhile the shell used the terminal. Keys that were typed then were not meant for this program, so they
+            // are dropped.
             var raw = raw
             tcsetattr(descriptor, TCSAFLUSH, &raw)
             continuation.yield(Press(key: .resumed, time: .monotonicNow))
@@ -86,8 +87,8 @@ package final class Keyboard: Sendable {
         Foundation.close(wakePipe.write)
     }
 
-    /// The longest time, in milliseconds, that the rest of a cursor key may take to arrive after its Esc byte. It allows for a slow
-    /// connection.
+    /// The longest time, in milliseconds, that the rest of a cursor key may take to arrive after its Esc byte. It
+    /// allows for a slow connection.
     private static let restOfSequence: Int32 = 50
 
     private static func readKeys(
@@ -127,8 +128,8 @@ package final class Keyboard: Sendable {
     /// The longest pasted text that is kept, in bytes. A longer text is not a list of numbers.
     private static let longestPaste = 64 << 10
 
-    /// Removes complete keys from the front of the bytes and returns the keys. An incomplete UTF-8 or escape sequence stays. Function keys
-    /// are ignored.
+    /// Removes complete keys from the front of the bytes and returns the keys. An incomplete UTF-8 or escape sequence
+    /// stays. Function keys are ignored.
     ///
     /// - Parameter isWhole: true if no more bytes will arrive soon, so that a single Esc byte is the key Esc.
     static func parse(_ bytes: inout [UInt8], isWhole: Bool) -> [Key] {
@@ -175,7 +176,8 @@ package final class Keyboard: Sendable {
         return keys
     }
 
-    /// Parses the bytes after `ESC [` or `ESC O`. Sources: ECMA-48, and xterm's control sequences for keys that ECMA-48 does not define.
+    /// Parses the bytes after `ESC [` or `ESC O`. Sources: ECMA-48, and xterm's control sequences for keys that ECMA-48
+    /// does not define.
     private static func cursorKey(_ sequence: ArraySlice<UInt8>) -> Key? {
         switch String(decoding: sequence, as: UTF8.self) {
         case "A": .up

@@ -10,7 +10,8 @@ struct LineEditor {
 
     enum Step: Equatable { case editing, done, cancelled }
 
-    /// Handles a key. Enter ends the editing, Esc cancels it, Backspace deletes a character, and Control-U deletes the whole text.
+    /// Handles a key. Enter ends the editing, Esc cancels it, Backspace deletes a character, and Control-U deletes the
+    /// whole text.
     mutating func press(_ key: Keyboard.Key) -> Step {
         switch key {
         case .enter: return .done

@@ -3,7 +3,8 @@ import Foundation
 import Synchronization
 import SystemPackage
 
-/// Writes whole lines to standard output and standard error, from any task, and can show a status line at the bottom of a terminal.
+/// Writes whole lines to standard output and standard error, from any task, and can show a status line at the bottom of
+/// a terminal.
 ///
 /// If the program that reads from a pipe has ended (EPIPE), this process ends with SIGPIPE, as programs in a pipe do.
 package final class Output: Sendable {
@@ -18,7 +19,8 @@ package final class Output: Sendable {
 
     private let state = Mutex(State())
     package let isTerminal = isatty(STDOUT_FILENO) == 1
-    /// True if a status line can be shown. It is written to standard error, so that it does not mix with data on standard output.
+    /// True if a status line can be shown. It is written to standard error, so that it does not mix with data on
+    /// standard output.
     let showsStatus = isatty(STDERR_FILENO) == 1 && ProcessInfo.processInfo.environment["TERM"] != "dumb"
     package let style: Style
 
@@ -82,7 +84,8 @@ package final class Output: Sendable {
 
     /// Covers the terminal with a full screen on the alternate buffer. Does nothing if a full screen is open.
     ///
-    /// This uses xterm's private modes 1049, 25 and 7, and mode 2004, with which pasted text is distinguished from keys.
+    /// This uses xterm's private modes 1049, 25 and 7, and mode 2004, with which pasted text is distinguished from
+    /// keys.
     ///
     /// - Parameter receive: called with each text that would have been printed, until the screen is closed.
     func openScreen(_ receive: @escaping @Sendable (String) -> Void) {

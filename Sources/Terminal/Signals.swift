@@ -3,8 +3,9 @@ import SystemPackage
 
 /// Handles signals on a separate thread.
 ///
-/// A dispatch source is not used, because it first ignores its signal and begins to listen only some time later. On a busy machine, a
-/// Control-C in between was lost, and the program did not end. Here a signal is handled from the moment when `listen` returns.
+/// A dispatch source is not used, because it first ignores its signal and begins to listen only some time later. On a
+/// busy machine, a Control-C in between was lost, and the program did not end. Here a signal is handled from the moment
+/// when `listen` returns.
 enum Signals {
     /// Starts to handle signals.
     ///
@@ -48,7 +49,8 @@ enum Signals {
     /// Restores the default action of a signal.
     static func useDefault(_ number: Int32) { signal(number, SIG_DFL) }
 
-    /// Sends a signal to this process. The signal takes effect before this function returns, even if the calling thread blocks signals.
+    /// Sends a signal to this process. The signal takes effect before this function returns, even if the calling thread
+    /// blocks signals.
     static func raise(_ number: Int32) {
         var (mask, old) = (sigset_t(), sigset_t())
         sigemptyset(&mask)
@@ -58,6 +60,7 @@ enum Signals {
         pthread_sigmask(SIG_SETMASK, &old, nil)
     }
 
-    // Written once, before the first signal handler is installed. It has no lock, because a signal handler cannot hold one.
+    // Written once, before the first signal handler is installed. It has no lock, because a signal handler cannot hold
+    // one.
     nonisolated(unsafe) private static var pipeEnds: (read: Int32, write: Int32) = (-1, -1)
 }

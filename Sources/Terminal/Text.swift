@@ -1,8 +1,8 @@
 import Foundation
 
 extension String {
-    /// The text without characters that could control a terminal. Control characters other than line breaks, and bidirectional overrides,
-    /// become spaces.
+    /// The text without characters that could control a terminal. Control characters other than line breaks, and
+    /// bidirectional overrides, become spaces.
     package var printable: String {
         String(
             String.UnicodeScalarView(
@@ -18,7 +18,8 @@ extension String {
     /// The text on one line, without control characters.
     package var oneLine: String { printable.replacingOccurrences(of: "\n", with: " ") }
 
-    /// Returns the text, broken at spaces into lines of at most `width` columns. Lines after the first `most` are dropped.
+    /// Returns the text, broken at spaces into lines of at most `width` columns. Lines after the first `most` are
+    /// dropped.
     package func wrapped(_ width: Int, atMost most: Int = 4) -> [String] {
         var lines: [String] = []
         var line = ""

@@ -1,8 +1,8 @@
 import Foundation
 
 extension Character {
-    /// The number of columns that the character takes on a terminal: 2 for East Asian wide characters and emoji, 0 for a combining mark
-    /// alone. Source: Unicode Standard Annex 11, the ranges that are wide or full-width.
+    /// The number of columns that the character takes on a terminal: 2 for East Asian wide characters and emoji, 0 for
+    /// a combining mark alone. Source: Unicode Standard Annex 11, the ranges that are wide or full-width.
     var columns: Int {
         guard let scalar = unicodeScalars.first else { return 0 }
         if scalar.properties.generalCategory == .nonspacingMark || scalar.properties.generalCategory == .format {
@@ -22,7 +22,8 @@ extension String {
     /// The number of columns that the text takes on a terminal. Escape sequences are not counted.
     package var columns: Int { withoutEscapes.reduce(0) { $0 + $1.columns } }
 
-    /// Returns the text cut to `width` columns, with an ellipsis where it was cut. The text must not contain escape sequences.
+    /// Returns the text cut to `width` columns, with an ellipsis where it was cut. The text must not contain escape
+    /// sequences.
     package func fitted(_ width: Int) -> String {
         guard columns > width else { return self }
         var out = ""

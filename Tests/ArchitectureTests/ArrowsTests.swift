@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// The modules that each module may import: every module the domain, no adapter another adapter, `ScanCommand` all of them. Adapters
-/// that use the network also import HTTP, and those that run other programs Processes.
+/// The modules that each module may import: every module the domain, no adapter another adapter, `ScanCommand` all of
+/// them. Adapters that use the network also import HTTP, and those that run other programs Processes.
 private let arrows: [String: Set<String>] = [
     "Bookplate": [],
     "Capture": ["Bookplate", "SystemPackage", "CTurboJPEG", "CPNG", "CWebP", "CHeif", "CV4L2", "CInput"],

@@ -164,8 +164,9 @@ import Testing
             // One in ten has the word before a number that is not an ISBN.
             if round % 10 == 0 { named += PrintedISBN.all(in: "ISBN " + text).count }
         }
-        // Measured in 100,000 rounds: 11 and 159. Thirteen digits are an ISBN by chance once in 14,000; ten digits after the
-        // word pass once in eleven, and only a look at the book distinguishes these from a number that was read well.
+        // Measured in 100,000 rounds: 11 and 159. Thirteen digits are an ISBN by chance once in 14,000; ten digits
+        // after the word pass once in eleven, and only a look at the book distinguishes these from a number that was
+        // read well.
         #expect(unnamed <= rounds / 5000, "\(unnamed) of \(rounds)")
         #expect(named <= rounds / 500, "\(named) of \(rounds / 10)")
     }

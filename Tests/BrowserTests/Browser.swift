@@ -5,7 +5,8 @@ import Testing
 
 /// Debian's Chromium in headless mode, driven by its chromedriver.
 final class Browser: Sendable {
-    /// Set to "1" by script/test --all and --long when browser and checks are ready, else to the reason why they are not.
+    /// Set to "1" by script/test --all and --long when browser and checks are ready, else to the reason why they are
+    /// not.
     private static let announced = ProcessInfo.processInfo.environment["BOOKPLATE_BROWSER"]
     static let isReady = announced == "1"
     static let reason: Comment = "\(announced ?? "needs Chromium: script/test --all")"
@@ -36,7 +37,8 @@ final class Browser: Sendable {
 
     /// Starts chromedriver on a port that it chooses, and returns the port.
     ///
-    /// chromedriver takes a free port of IPv6 and needs the same one of IPv4; if another program has that one, it is started again.
+    /// chromedriver takes a free port of IPv6 and needs the same one of IPv4; if another program has that one, it is
+    /// started again.
     private static func startDriver(attempts: Int = 5) throws -> (Process, Substring) {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/chromedriver")
@@ -158,7 +160,8 @@ final class Browser: Sendable {
 
     /// Types on the keyboard into whatever has the focus.
     ///
-    /// - Parameter pause: the time between two keys in milliseconds; people need more than 60, handheld scanners less than 20.
+    /// - Parameter pause: the time between two keys in milliseconds; people need more than 60, handheld scanners less
+    ///   than 20.
     func type(_ keys: String, pause: Int = 80) async throws {
         var actions: [[String: Any]] = []
         for key in keys {

@@ -27,8 +27,8 @@ extension Browser {
             """) as? [String] ?? ["no answer"]
     }
 
-    /// Returns the targets that are lower than 44 px, the width of a thumb. Exempt are links within a text, fields within a larger
-    /// label, and controls within a larger row that does the same (WCAG 2.2, 2.5.8: "Equivalent").
+    /// Returns the targets that are lower than 44 px, the width of a thumb. Exempt are links within a text, fields
+    /// within a larger label, and controls within a larger row that does the same (WCAG 2.2, 2.5.8: "Equivalent").
     func smallTargets() async throws -> [String] {
         try await driver.run(
             """

@@ -3,7 +3,8 @@ import HTTP
 
 /// A browser under remote control: the W3C WebDriver protocol, which is JSON over HTTP (www.w3.org/TR/webdriver2).
 ///
-/// Uses the project's own HTTP client: Foundation's rejects headers without a space after the colon, as chromedriver sends them.
+/// Uses the project's own HTTP client: Foundation's rejects headers without a space after the colon, as chromedriver
+/// sends them.
 struct WebDriver: Sendable {
     private static let client = HTTPClient(userAgent: "Bookplate tests")
     /// Screenshots have some megabytes, and waiting for a page may take long.

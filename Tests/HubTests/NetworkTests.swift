@@ -5,7 +5,8 @@ import Library
 import TestTools
 import Testing
 
-/// Two hosts, each a network namespace with the built program in it, and one cable between them. Needs root and iproute2.
+/// Two hosts, each a network namespace with the built program in it, and one cable between them. Needs root and
+/// iproute2.
 @Suite(
     .serialized, .enabled(if: Cable.isPossible, "network namespaces cannot be made here: that takes root and iproute2"))
 struct `Two hosts and a cable` {

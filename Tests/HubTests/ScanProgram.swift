@@ -100,7 +100,8 @@ struct ScanProgram {
     func start(_ arguments: String...) throws -> Running { try start(arguments) }
     func start(_ arguments: [String]) throws -> Running { try Running(self, arguments) }
 
-    /// Sends the items that wait for the hub. Retries while the hub takes longer than the program waits, as it may on a busy machine.
+    /// Sends the items that wait for the hub. Retries while the hub takes longer than the program waits, as it may on a
+    /// busy machine.
     func deliver() async throws -> (status: Int32, out: String, err: String) {
         for _ in 0..<20 {
             let sent = try await run("hub", "send")

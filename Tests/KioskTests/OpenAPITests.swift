@@ -115,7 +115,8 @@ import Testing
         #expect(findings.contains(".events[0].date is missing"))
     }
 
-    /// Runs the body with a kiosk whose responses have items in every list: two books, one with a running session, and a captured one.
+    /// Runs the body with a kiosk whose responses have items in every list: two books, one with a running session, and
+    /// a captured one.
     private func withFilledKiosk(_ body: (RunningKiosk) async throws -> Void) async throws {
         let kiosk = try await RunningKiosk()
         do {

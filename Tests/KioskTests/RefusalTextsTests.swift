@@ -18,8 +18,8 @@ private let day = CalendarDay("2026-03-17")!
         }
     }
 
-    /// Every refusal of the domain, the station and the library with its exit status, HTTP status and API code, and whether pages
-    /// have a text for it.
+    /// Every refusal of the domain, the station and the library with its exit status, HTTP status and API code, and
+    /// whether pages have a text for it.
     private static let table: [Row] =
         [
             Row(ISBNRefusal.empty, 3, 422, "isbn"),

@@ -52,8 +52,8 @@ final class RunningKiosk: Sendable {
 
     /// Ends the service; the library stays.
     ///
-    /// A cancelled server would drop connections that it has accepted and not read yet, at which NIO stops the process (swift-nio issue
-    /// 2637).
+    /// A cancelled server would drop connections that it has accepted and not read yet, at which NIO stops the process
+    /// (swift-nio issue 2637).
     func end() async throws {
         await server.stop()
         _ = await task.result
@@ -93,7 +93,8 @@ private enum EmptyLibrary {
     }
 }
 
-/// Collects the lines of a log at the program's level. Its loggers keep the metadata of a request, which has the request's id.
+/// Collects the lines of a log at the program's level. Its loggers keep the metadata of a request, which has the
+/// request's id.
 final class KeptLog: Sendable {
     private let kept = Mutex<[String]>([])
 

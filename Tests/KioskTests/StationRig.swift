@@ -12,7 +12,8 @@ struct StationRig: Sendable {
     let kiosk: RunningKiosk
     let preview: PreviewFeed
 
-    /// - Parameter shutdownTime: the time that clients get when the service stops, which takes a while on a busy machine.
+    /// - Parameter shutdownTime: the time that clients get when the service stops, which takes a while on a busy
+    ///   machine.
     init(
         live: LiveScan? = nil, shutdownTime: Duration = .seconds(120),
         readPhoto: (@Sendable ([UInt8]) async throws -> DecodedPhoto)? = nil

@@ -9,7 +9,8 @@ import Testing
 
 /// A kiosk that is used over bare sockets, with a clock that is set by hand.
 ///
-/// It listens on loopback. Requests to `localhost` are the household's; requests to ``stranger``, a configured name, are a stranger's.
+/// It listens on loopback. Requests to `localhost` are the household's; requests to ``stranger``, a configured name,
+/// are a stranger's.
 struct WebKiosk: Sendable {
     let kiosk: RunningKiosk
     let clock: HandClock

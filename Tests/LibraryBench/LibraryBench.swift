@@ -3,12 +3,13 @@ import Foundation
 import Library
 import LibraryMaker
 
-/// Measures the library on generated libraries of growing size, and prints a table of each part. Started by script/bench.
+/// Measures the library on generated libraries of growing size, and prints a table of each part. Started by
+/// script/bench.
 ///
 ///     LibraryBench [part…] [--long] [--keep FOLDER] [--copies NUMBER]
 ///
-/// `--keep` reuses the generated libraries in a folder, and keeps new ones there; `--copies` measures only one size. Other work on
-/// the machine increases wall time, so each line has the processor time of the whole process too.
+/// `--keep` reuses the generated libraries in a folder, and keeps new ones there; `--copies` measures only one size.
+/// Other work on the machine increases wall time, so each line has the processor time of the whole process too.
 ///
 /// Each part measures a library and returns lines of its report. To add one, write a ``Part`` and name it in ``parts``.
 @main

@@ -22,8 +22,8 @@ struct Dice: RandomNumberGenerator {
 
     /// Returns a number from 0 to `count` - 1. Low numbers are much more frequent, approximately by Zipf's law.
     mutating func skewed(_ count: Int) -> Int {
-        // This approximates exp(u * ln(count + 1)) - 1 without the platform's logarithm. It divides the range a random number of
-        // times, and then chooses evenly.
+        // This approximates exp(u * ln(count + 1)) - 1 without the platform's logarithm. It divides the range a random
+        // number of times, and then chooses evenly.
         var (low, high) = (0, count)
         while high - low > 1, next() & 1 == 0 { high = low + max(1, (high - low) / 4) }
         low = min(low, high - 1)

@@ -2,8 +2,8 @@ import Bookplate
 import GRDB
 import Library
 
-/// Generates a library of any size, which is always the same for the same seed. It has titles in nine languages, a few authors
-/// with many books, tags, shelves, readings with progress and sessions, notes and quotes.
+/// Generates a library of any size, which is always the same for the same seed. It has titles in nine languages, a few
+/// authors with many books, tags, shelves, readings with progress and sessions, notes and quotes.
 ///
 /// - Parameters:
 ///   - path: the path of the new library.

@@ -1,7 +1,7 @@
 import Foundation
 
-/// Writes a copy of a library that ``makeLibrary(at:copies:seed:sessions:)`` makes. Each library is made only once for all tests
-/// of a run.
+/// Writes a copy of a library that ``makeLibrary(at:copies:seed:sessions:)`` makes. Each library is made only once for
+/// all tests of a run.
 public func copyMadeLibrary(to path: String, copies: Int, seed: UInt64) async throws {
     try await MadeLibraries.shared.file(copies: copies, seed: seed).write(to: URL(fileURLWithPath: path))
 }

@@ -4,7 +4,8 @@ struct Tongue: Sendable {
     let code: String
     let nouns: [String]
     let adjectives: [String]
-    /// The patterns of titles. In a pattern, `#` is replaced by a noun, `%` by an adjective, and `@` by an invented proper name.
+    /// The patterns of titles. In a pattern, `#` is replaced by a noun, `%` by an adjective, and `@` by an invented
+    /// proper name.
     let patterns: [String]
 }
 

@@ -10,7 +10,8 @@ import Testing
 
     init() throws { library = try LibraryFile.inMemory(zone: .gmt) }
 
-    /// Adds a book with progress entries for the pages 10, 20 and 300, an hour apart. The entry for page 20 belongs to a session.
+    /// Adds a book with progress entries for the pages 10, 20 and 300, an hour apart. The entry for page 20 belongs to
+    /// a session.
     private func book() async throws -> (copy: ID<Copy>, entries: [ProgressEntry]) {
         let id = try await library.save(dune, record("Dune") { $0.pageCount = 382 }).id
         _ = try await library.recordProgress(.page(10), of: id, at: noon)

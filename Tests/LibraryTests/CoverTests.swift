@@ -117,7 +117,8 @@ import Testing
         try await library.keepCover([1], of: one)
         let other = try LibraryFile.open(at: folder("library.sqlite"))
         let photo = AfterCommit { [path = folder("covers/") + one.rawValue] in
-            // This stores a photo after the commit that removes the picture's row, but before the picture's file is removed.
+            // This stores a photo after the commit that removes the picture's row, but before the picture's file is
+            // removed.
             try other.database.write { db in try db.execute(sql: "UPDATE cover SET state = 'person', bytes = 1") }
             try replaceFile(path, with: [2], mode: 0o600)
         }

@@ -36,8 +36,8 @@ private final class Gate: Sendable {
     private let wasHeld = Atomic(false)
     private let way = DispatchSemaphore(value: 0)
 
-    /// Blocks the thread until the gate is opened. May be called only on a reader's own thread, which may block. The time limit
-    /// ends a broken test.
+    /// Blocks the thread until the gate is opened. May be called only on a reader's own thread, which may block. The
+    /// time limit ends a broken test.
     func hold() throws {
         if wasHeld.exchange(true, ordering: .relaxed) { return }
         guard way.wait(timeout: .now() + 600) == .success else { throw CancellationError() }

@@ -51,8 +51,8 @@ import Testing
         }
     }
 
-    /// The acts on three labels. The label "one" is on the books 1 and 2 and on a book in the trash. The label "two" is on book
-    /// 3, and as a tag also on book 2. The label "none" is on no book.
+    /// The acts on three labels. The label "one" is on the books 1 and 2 and on a book in the trash. The label "two" is
+    /// on book 3, and as a tag also on book 2. The label "none" is on no book.
     enum Act: CaseIterable {
         case make, put, putAgain, take, rename, respell, merge, mergeTwo, delete, deleteTwo
     }

@@ -66,7 +66,8 @@ import Testing
             var query = BookQuery()
             query.limit = .max
             one.set(&query)
-            // Values of the same kind of filter are combined with OR, so two different filters of the same kind are skipped.
+            // Values of the same kind of filter are combined with OR, so two different filters of the same kind are
+            // skipped.
             let isSameKind = other != index && Self.isSameKind(one.name, two.name)
             guard !isSameKind else { continue }
             two.set(&query)
@@ -139,8 +140,8 @@ import Testing
             seen += page.books.map(\.id)
             query.after = page.next
             guard query.after != nil, round < 12 else { break }
-            // Each round removes the first and the last book of the page, and a book that has not been shown yet. Then it adds
-            // one book near the beginning of the order and one near the end.
+            // Each round removes the first and the last book of the page, and a book that has not been shown yet. Then
+            // it adds one book near the beginning of the order and one near the end.
             let ids = [
                 page.books[0].id, page.books[9].id, wanted.last { !seen.contains($0.id) && !gone.contains($0.id) }?.id,
             ]

@@ -208,7 +208,8 @@ import Testing
         try Dictionary(uniqueKeysWithValues: names(in: folder.path).map { ($0, try bytes(of: folder($0))) })
     }
 
-    /// Copies the files of a database while it is open. The copy is in the state in which a killed process leaves a database.
+    /// Copies the files of a database while it is open. The copy is in the state in which a killed process leaves a
+    /// database.
     private func copyWithLog(_ name: String, to copy: String) throws {
         try write(bytes(of: folder(name)), to: folder(copy))
         try write(bytes(of: folder(name + "-wal")), to: folder(copy + "-wal"))

@@ -181,7 +181,8 @@ import Testing
         #expect(try await Set(library.answers(for: all, at: noon.addingTimeInterval(7 * 86_400 + 1)).keys) == [dune])
         #expect(try await Set(library.answers(for: all, at: noon.addingTimeInterval(-60)).keys) == [dune])
 
-        // A later not-found answer does not replace a found record, and an answer that came from the cache keeps its age.
+        // A later not-found answer does not replace a found record, and an answer that came from the cache keeps its
+        // age.
         try await library.keep([LookupAnswer(isbn: dune, outcome: .notFound(asked: []))], at: noon)
         try await library.keep(Array(now.values), at: noon.addingTimeInterval(6 * 86_400))
         #expect(try await Set(library.answers(for: all, at: noon.addingTimeInterval(8 * 86_400)).keys) == [dune])

@@ -72,8 +72,8 @@ extension LibraryFile {
         }
     }
 
-    /// Imports a file in two batches. Its books are both existing and new books, with readings, sessions, notes, tags and a
-    /// doubt.
+    /// Imports a file in two batches. Its books are both existing and new books, with readings, sessions, notes, tags
+    /// and a doubt.
     func importFile(_ random: inout Numbers, _ words: [String], at now: Date) async throws {
         let run = LibraryImport(into: self, from: "a.csv")
         for part in 0..<2 {

@@ -18,8 +18,8 @@ import Testing
         return token
     }
 
-    /// Makes a library whose backup is older than its access. After the backup, the code was changed, one station was revoked,
-    /// and another station was paired again.
+    /// Makes a library whose backup is older than its access. After the backup, the code was changed, one station was
+    /// revoked, and another station was paired again.
     private func backedUp() async throws -> (session: String, tokens: [String]) {
         let library = try LibraryFile.open(at: path)
         try await library.setAccessCode("old code", at: noon)

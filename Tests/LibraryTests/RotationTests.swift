@@ -19,7 +19,8 @@ import Testing
     }
 
     @Test func `keeps the newest of the last seven days and of the last four weeks`() {
-        // 2026-11-21 is a Saturday. Its week began 5 days earlier, and the weeks before it ended 6, 13 and 20 days earlier.
+        // 2026-11-21 is a Saturday. Its week began 5 days earlier, and the weeks before it ended 6, 13 and 20 days
+        // earlier.
         #expect(kept(daily(0..<60)) == daily([0, 1, 2, 3, 4, 5, 6, 13, 20]))
     }
 

@@ -28,8 +28,8 @@ import Testing
         }
     }
 
-    /// Returns true if a line is a scan of a whole table. Word lists, the values of an argument and subqueries do not count as
-    /// tables.
+    /// Returns true if a line is a scan of a whole table. Word lists, the values of an argument and subqueries do not
+    /// count as tables.
     private func isWholeTable(_ line: String) -> Bool {
         line.hasPrefix("SCAN ")
             && ![

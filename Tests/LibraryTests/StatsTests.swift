@@ -29,8 +29,8 @@ import Testing
             var sessions: [Session] = []
             var entries: [ProgressEntry] = []
             for _ in 0..<25 {
-                // The times are around the two changes between summer time and winter time. They cover most hours of the day, and
-                // are in any order.
+                // The times are around the two changes between summer time and winter time. They cover most hours of
+                // the day, and are in any order.
                 let start = instant(["2025-10-24T00:00:00Z", "2026-03-27T00:00:00Z"][chance.below(2)])
                     .addingTimeInterval(Double(chance.below(288)) * 1800)
                 if chance.below(3) == 0 {

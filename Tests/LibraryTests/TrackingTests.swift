@@ -5,8 +5,8 @@ import Testing
 
 @testable import Library
 
-/// A time zone in which noon in UTC is already the next day. With it, tests find out whether a day comes from the reader's
-/// calendar.
+/// A time zone in which noon in UTC is already the next day. With it, tests find out whether a day comes from the
+/// reader's calendar.
 private let kiritimati = TimeZone(secondsFromGMT: 14 * 3600)!
 
 @Suite struct TrackingTests {
@@ -160,7 +160,8 @@ private let kiritimati = TimeZone(secondsFromGMT: 14 * 3600)!
         }
     }
 
-    /// The acts of the tracker. They are done to a book that has a past reading, an open reading with progress, and a session.
+    /// The acts of the tracker. They are done to a book that has a past reading, an open reading with progress, and a
+    /// session.
     enum Act: CaseIterable {
         case toRead, read, hold, drop, page, percent, dates, add, delete, start, stop, addSession, editSession
         case clearPage, deleteSession, deleteRunning

@@ -72,8 +72,8 @@ import Testing
         for (sql, plan) in try await plans(of: ran) {
             let scans = plan.filter { step in
                 ["SCAN session", "SCAN progressEntry", "SCAN entry", "SCAN reading"].contains { step.hasPrefix($0) }
-                    // These two scans are allowed. One follows the order of the index and stops at the end of the page, and the
-                    // index of the other has at most one row.
+                    // These two scans are allowed. One follows the order of the index and stops at the end of the page,
+                    // and the index of the other has at most one row.
                     && step != "SCAN session USING INDEX sessionByStart"
                     && step != "SCAN session USING INDEX sessionRunning"
             }

@@ -9,8 +9,8 @@ import Testing
 
     init() throws { library = try LibraryFile.inMemory() }
 
-    /// The kinds of changes. They are made to a library with one book on a shelf, one book on the wishlist and one book in the
-    /// trash.
+    /// The kinds of changes. They are made to a library with one book on a shelf, one book on the wishlist and one book
+    /// in the trash.
     enum Kind: CaseIterable {
         case save, batch, anotherCopy, wishFulfilled, fromTheTrash, fromTheQueue, edit, authors, tags, trash, restore
         case setting, dismissal

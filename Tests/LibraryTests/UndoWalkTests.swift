@@ -27,8 +27,9 @@ import Testing
         #expect(try await library.items(in: [.confirmed, .dismissed]).isEmpty)
     }
 
-    /// A name that a later book also has, such as a tag, stays when the change that added it is undone. So after changes were
-    /// undone in any order, the undo of some acts on names is refused. All other changes can be undone back to the beginning.
+    /// A name that a later book also has, such as a tag, stays when the change that added it is undone. So after
+    /// changes were undone in any order, the undo of some acts on names is refused. All other changes can be undone
+    /// back to the beginning.
     @Test(arguments: [4, 6, 9, 10], [false, true])
     func `changes undone in any order leave a sound library, and a refused undo changes nothing`(
         seed: UInt64, withTracker: Bool
@@ -69,7 +70,8 @@ import Testing
         #expect(rest == start)
     }
 
-    /// Returns the number of rows that refer to missing rows, plus the number of editions and authors to which no row refers.
+    /// Returns the number of rows that refer to missing rows, plus the number of editions and authors to which no row
+    /// refers.
     private func unsound() async throws -> Int {
         try await library.read { db in
             try db.rows("PRAGMA foreign_key_check").count

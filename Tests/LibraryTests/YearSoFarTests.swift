@@ -75,8 +75,8 @@ import Testing
             let copy = try await library.insertCopy(
                 "\(number)", chance.below(20) == 0 ? .read : .reading, added: added.rfc3339,
                 columns: chance.below(30) == 0 ? ["deleted": now.milliseconds] : [:])
-            // Some books have another reading before the reading that is shown. The activity in that earlier reading does not
-            // count.
+            // Some books have another reading before the reading that is shown. The activity in that earlier reading
+            // does not count.
             let readings = 1 + chance.below(2)
             for position in 0..<readings {
                 let reading = try await library.insertReading(

@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// A minimal Debian 12 in a folder: created once by debootstrap, kept, and copied for each test. systemd does not run in it; a
-/// stand-in for systemctl records the commands of the package.
+/// A minimal Debian 12 in a folder: created once by debootstrap, kept, and copied for each test. systemd does not run
+/// in it; a stand-in for systemctl records the commands of the package.
 struct Debian {
     let folder: String
 
@@ -60,8 +60,8 @@ struct Debian {
     func pretendSystemd() throws {
         let files = FileManager.default
         try files.createDirectory(atPath: folder + "/run/systemd/system", withIntermediateDirectories: true)
-        // The stand-in replaces systemctl, because apt restricts the scripts of a package to the system's folders (DPkg::Path).
-        // Commands that enable a unit only change files and are passed on to the real systemctl.
+        // The stand-in replaces systemctl, because apt restricts the scripts of a package to the system's folders
+        // (DPkg::Path). Commands that enable a unit only change files and are passed on to the real systemctl.
         let recorder = folder + "/usr/bin/systemctl"
         try files.moveItem(atPath: recorder, toPath: recorder + ".real")
         try """

@@ -7,7 +7,8 @@ import Testing
 @testable import ScanCommand
 @testable import Terminal
 
-/// The same inputs through every way of editing a book: the kiosk's form, its web API, the commands' options and the prompt.
+/// The same inputs through every way of editing a book: the kiosk's form, its web API, the commands' options and the
+/// prompt.
 @Suite struct `What a person enters for a book` {
     struct Input: CustomTestStringConvertible {
         let field: String

@@ -1,6 +1,7 @@
 import Foundation
 
-/// Waits for what no event reports: what another process does, or how far a task has come. Looks again every other millisecond.
+/// Waits for what no event reports: what another process does, or how far a task has come. Looks again every other
+/// millisecond.
 ///
 /// - Parameter limit: wide enough for a machine with other work; only what never happens takes that long.
 public func wait(
@@ -32,8 +33,8 @@ public struct NeverHappened: Error, CustomStringConvertible {
 }
 
 extension Process {
-    /// Starts the program and kills it with its descendants after the limit: a test that waits for its output or its end then fails
-    /// instead of waiting forever.
+    /// Starts the program and kills it with its descendants after the limit: a test that waits for its output or its
+    /// end then fails instead of waiting forever.
     public func run(atMost limit: Duration) throws {
         try run()
         let id = processIdentifier

@@ -98,8 +98,8 @@ struct BookAPI: Sendable {
         return JSONResponse(book.json.with(change: change))
     }
 
-    /// Adds another copy of the same edition. The copy is owned and has the status To Read. If the book has no ISBN, the copy gets
-    /// a new edition, because nothing identifies the existing one.
+    /// Adds another copy of the same edition. The copy is owned and has the status To Read. If the book has no ISBN,
+    /// the copy gets a new edition, because nothing identifies the existing one.
     private func addCopy(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let copy = try context.id(of: Copy.self)
         let sent = try await request.json(RequestObject.self)
@@ -132,8 +132,8 @@ struct BookAPI: Sendable {
 }
 
 extension Book {
-    /// The book as guests may see it: without recommendations and the daily goal, which concern other people and the reader's
-    /// plans.
+    /// The book as guests may see it: without recommendations and the daily goal, which concern other people and the
+    /// reader's plans.
     var forGuests: Book {
         var book = self
         (book.copy.recommendedBy, book.copy.wouldRecommend, book.copy.dailyGoal) = (nil, nil, nil)
@@ -142,10 +142,11 @@ extension Book {
 }
 
 extension KioskParts {
-    /// Performs an action on a book. If the action fails because the book does not exist or is in the trash, the error says so.
+    /// Performs an action on a book. If the action fails because the book does not exist or is in the trash, the error
+    /// says so.
     ///
-    /// - Throws: ``RequestRefusal`` (404) if the book does not exist, ``InTrashRefusal`` if it is in the trash, or the action's
-    ///   error.
+    /// - Throws: ``RequestRefusal`` (404) if the book does not exist, ``InTrashRefusal`` if it is in the trash, or the
+    ///   action's error.
     func perform<Result>(on copy: ID<Copy>, _ action: () async throws -> Result) async throws -> Result {
         do {
             return try await action()

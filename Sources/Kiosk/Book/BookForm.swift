@@ -13,8 +13,8 @@ struct BookFormPage: Sendable {
         ]
     }
 
-    /// Renders the form for a new book. `?isbn=` fills in everything that is known here about the ISBN, and `?title=` fills in the
-    /// title.
+    /// Renders the form for a new book. `?isbn=` fills in everything that is known here about the ISBN, and `?title=`
+    /// fills in the title.
     private func add(_ request: Request, _ context: KioskContext) async throws -> Response {
         let texts = parts.pages.texts(context)
         let pairs = try request.queryPairs()
@@ -54,9 +54,9 @@ struct BookFormPage: Sendable {
             Pages.Page(template: "form", title: texts("form.edit"), tab: .library, view: view), context)
     }
 
-    /// Saves a new book. The response is 201 with the book's JSON and `change`, 409 `owned` if the edition is already owned and
-    /// `anotherCopy` is not set, 422 `field.NAME` for an invalid value, or 400 for a wrong type. A second request with the same
-    /// `request` saves nothing more.
+    /// Saves a new book. The response is 201 with the book's JSON and `change`, 409 `owned` if the edition is already
+    /// owned and `anotherCopy` is not set, 422 `field.NAME` for an invalid value, or 400 for a wrong type. A second
+    /// request with the same `request` saves nothing more.
     private func enter(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let now = parts.ports.now()
         let entered = try EnteredBook(try await request.json(RequestObject.self))
@@ -81,7 +81,8 @@ struct BookFormPage: Sendable {
                 guard let book = try await parts.library.book(copy) else { throw RequestRefusal.notFound("book") }
                 return JSONResponse(book.json.with(change: result.change), status: .created)
             } catch  where result.change != nil {
-                // The page must receive the news that the book is saved. It loads the remaining values with its next request.
+                // The page must receive the news that the book is saved. It loads the remaining values with its next
+                // request.
                 parts.logger.warning("cannot read the book that was just saved: \(error)")
                 return JSONResponse(
                     ["id": .string(copy.rawValue), "change": JSONValue(result.change?.rawValue)], status: .created)
@@ -89,8 +90,8 @@ struct BookFormPage: Sendable {
         }
     }
 
-    /// Makes the form answer the oldest item in the queue that has the same ISBN. Later items may be other copies, so they stay in
-    /// the queue.
+    /// Makes the form answer the oldest item in the queue that has the same ISBN. Later items may be other copies, so
+    /// they stay in the queue.
     private func answeringItem(_ confirmed: Confirmed) async throws -> Confirmed {
         guard let isbn = confirmed.isbn, !confirmed.preset.isWishlist else { return confirmed }
         let item = try await parts.library.items(in: [.waiting]).first { $0.isbn == isbn }

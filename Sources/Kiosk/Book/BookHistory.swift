@@ -37,7 +37,8 @@ struct BookHistory {
 
     private var shown: ArraySlice<SessionRecord> { sessions.prefix(BookPage.sessionsAtATime) }
 
-    /// The expected end of the reading, such as "Finished around 12 May at 20 pages per day."; `nil` if there is no forecast.
+    /// The expected end of the reading, such as "Finished around 12 May at 20 pages per day."; `nil` if there is no
+    /// forecast.
     private var forecast: String? {
         guard let forecast = figures?.readings.first(where: { $0.reading.id == book.copy.reading?.id })?.forecast
         else { return nil }
@@ -168,8 +169,8 @@ extension Texts {
     func pace(_ pace: Double) -> String { self("book.pace", count: Int(pace.rounded())) }
 }
 
-/// The chart of a reading's progress by day. It is an inline SVG of 100 by 100 units that is stretched to its box. Lines keep their
-/// width, and labels are placed outside so that they keep their size.
+/// The chart of a reading's progress by day. It is an inline SVG of 100 by 100 units that is stretched to its box.
+/// Lines keep their width, and labels are placed outside so that they keep their size.
 struct HistoryChart: Sendable {
     /// A point of the chart. Its coordinates are from 0 to 100, measured from the top left.
     struct Mark: Sendable, Equatable {
@@ -191,7 +192,8 @@ struct HistoryChart: Sendable {
     /// - Returns: `nil` for fewer than two points, because they do not make a line.
     init?(_ points: [ProgressPoint], pageCount: Int?) {
         let known = pageCount.flatMap { $0 > 0 ? $0 : nil }
-        // If the page count is unknown, the scale ends at the last page that was reached, and points in percent are left out.
+        // If the page count is unknown, the scale ends at the last page that was reached, and points in percent are
+        // left out.
         let top = known ?? points.compactMap(\.amount.page).max()
         let usesPages = known == nil && points.contains { $0.amount.page != nil }
         let placed = points.compactMap { point -> (day: Int, part: Double, point: ProgressPoint)? in
@@ -213,8 +215,8 @@ struct HistoryChart: Sendable {
     /// The line, in the form of the `points` attribute of `<polyline>`.
     var line: String { marks.map { "\(Self.format($0.x)),\(Self.format($0.y))" }.joined(separator: " ") }
 
-    /// The points, in the form of the `d` attribute of `<path>`. They are lines of zero length with round caps, because circles
-    /// would be stretched.
+    /// The points, in the form of the `d` attribute of `<path>`. They are lines of zero length with round caps, because
+    /// circles would be stretched.
     var dots: String { marks.map { "M\(Self.format($0.x)) \(Self.format($0.y))h0" }.joined() }
 
     /// Formats a coordinate with at most one decimal.

@@ -70,8 +70,8 @@ struct BookPage: Sendable {
         return view
     }
 
-    /// Returns the latest entries of the last eight readings. With `?reading=` and `?entries=`, a person selects older entries of
-    /// one reading.
+    /// Returns the latest entries of the last eight readings. With `?reading=` and `?entries=`, a person selects older
+    /// entries of one reading.
     private func entries(of book: Book, _ request: Request) async throws -> [ID<Reading>: ShownEntries] {
         let offset = try request.number("entries", in: 0...1_000_000, or: 0)
         let asked = request.uri.queryParameters["reading"].map { ID<Reading>(rawValue: String($0)) }
@@ -455,8 +455,8 @@ enum ReadingDate: String {
 }
 
 extension Texts {
-    /// Returns the values of a button that opens the calendar for one date of a reading. The calendar offers only valid days,
-    /// because a reading cannot end before it begins.
+    /// Returns the values of a button that opens the calendar for one date of a reading. The calendar offers only valid
+    /// days, because a reading cannot end before it begins.
     func date(_ which: ReadingDate, of reading: Reading, copy: ID<Copy>) -> View {
         let end = reading.finished ?? reading.stopped
         let (day, least, most): (CalendarDay?, CalendarDay?, CalendarDay?) =

@@ -1,8 +1,8 @@
 import Bookplate
 import Hummingbird
 
-/// Changes to a book, parsed from the members of a request's JSON. Absent members leave their fields as they are, and null clears a
-/// field. All values are checked by the rules of the commands before anything is changed.
+/// Changes to a book, parsed from the members of a request's JSON. Absent members leave their fields as they are, and
+/// null clears a field. All values are checked by the rules of the commands before anything is changed.
 struct BookPatch: Sendable {
     private var changes: [@Sendable (inout Book) throws -> Void] = []
 
@@ -144,9 +144,9 @@ extension RequestObject {
     }
 }
 
-/// The values that a page showed when the user began to edit, from the request's member `"was"`. If somebody else has changed one
-/// of these values in the meantime, the request is refused, so that nobody replaces a value without having seen it. This is like
-/// If-Match (RFC 9110, 13.1.1), but for single values.
+/// The values that a page showed when the user began to edit, from the request's member `"was"`. If somebody else has
+/// changed one of these values in the meantime, the request is refused, so that nobody replaces a value without having
+/// seen it. This is like If-Match (RFC 9110, 13.1.1), but for single values.
 struct EditPrecondition: Sendable {
     /// The name of the request's member that has these values.
     static let memberName = "was"
@@ -162,8 +162,10 @@ struct EditPrecondition: Sendable {
 
     /// Checks that the current values are the expected ones.
     ///
-    /// - Parameter now: a function that returns the current value of a member, or several values if pages show it in several forms.
-    /// - Throws: ``RequestRefusal`` (409, "changed.NAME") if a current value is neither the expected value nor the new one.
+    /// - Parameter now: a function that returns the current value of a member, or several values if pages show it in
+    ///   several forms.
+    /// - Throws: ``RequestRefusal`` (409, "changed.NAME") if a current value is neither the expected value nor the new
+    ///   one.
     func check(_ now: (String) -> [JSONValue]) throws {
         for (name, value) in expected.sorted(by: { $0.key < $1.key }) where sent.members[name] != nil {
             let current = now(name).map(\.comparable)
@@ -201,8 +203,8 @@ extension Book {
 }
 
 extension JSONValue {
-    /// The value without the changes that a form makes: it changes line endings and surrounding white space, and sends empty texts
-    /// instead of null.
+    /// The value without the changes that a form makes: it changes line endings and surrounding white space, and sends
+    /// empty texts instead of null.
     fileprivate var comparable: JSONValue {
         switch self {
         case .string(let text):

@@ -51,8 +51,8 @@ struct CoverAPI: Sendable {
         return try await respond(with: book)
     }
 
-    /// Decodes the picture in an isolated process to check that it is intact and as large as it declares. A service that cannot
-    /// read photos stores the picture unchecked; browsers always get it sandboxed.
+    /// Decodes the picture in an isolated process to check that it is intact and as large as it declares. A service
+    /// that cannot read photos stores the picture unchecked; browsers always get it sandboxed.
     private func check(_ bytes: [UInt8]) async throws {
         guard let read = parts.ports.readPhoto else { return }
         do {

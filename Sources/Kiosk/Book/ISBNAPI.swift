@@ -9,7 +9,8 @@ struct ISBNAPI: Sendable {
         [Route(.get, "/api/isbn", for: .guests, check), Route(.get, "/api/known", for: .household, known)]
     }
 
-    /// Responds with `{"isbn13", "hyphenated", "error"}`. An incomplete number already has the hyphens that are certain.
+    /// Responds with `{"isbn13", "hyphenated", "error"}`. An incomplete number already has the hyphens that are
+    /// certain.
     private func check(_ request: Request, _ context: KioskContext) throws -> JSONResponse {
         guard let text = request.uri.queryParameters["text"], text.utf8.count <= 100 else {
             throw RequestRefusal(
@@ -32,16 +33,18 @@ struct ISBNAPI: Sendable {
         }
     }
 
-    /// Responds with what the library, or otherwise the queue, knows about the ISBN in `?isbn=`. No other machine is asked.
+    /// Responds with what the library, or otherwise the queue, knows about the ISBN in `?isbn=`. No other machine is
+    /// asked.
     private func known(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let text = try request.queryValue("isbn") ?? ""
         return JSONResponse(try await KnownISBN(text, in: parts.library, parts.pages.texts(context)).json)
     }
 
-    /// Inserts the hyphens that are certain for every way in which the number may continue. These are the hyphens that the number
-    /// has both when it is filled up with zeros and when it is filled up with nines.
+    /// Inserts the hyphens that are certain for every way in which the number may continue. These are the hyphens that
+    /// the number has both when it is filled up with zeros and when it is filled up with nines.
     ///
-    /// - Parameter text: up to thirteen digits, or up to ten characters that may end with X. Hyphens and spaces are ignored.
+    /// - Parameter text: up to thirteen digits, or up to ten characters that may end with X. Hyphens and spaces are
+    ///   ignored.
     /// - Returns: `nil` if the text is not the beginning of an ISBN.
     static func hyphenated(_ text: String) -> String? {
         let typed = text.uppercased().filter { $0.isASCII && ($0.isNumber || $0 == "X") }

@@ -229,8 +229,8 @@ struct SessionAPI: Sendable {
         return try await perform { try await parts.library.deleteSession(id, at: now) }
     }
 
-    /// Returns the length of a session, which may be at most a day. Adding such a length to a date cannot exceed the range of
-    /// dates.
+    /// Returns the length of a session, which may be at most a day. Adding such a length to a date cannot exceed the
+    /// range of dates.
     private static func minutes(_ sent: RequestObject) throws -> Int? {
         let minutes = try sent.integer("minutes").value
         if let minutes, minutes > 1440 { throw SessionError.sessionTooLong }

@@ -2,8 +2,8 @@ import Bookplate
 import FoundationEssentials
 import Hummingbird
 
-/// The Home page, which shows the books that are being read, the books that were finished last, and the figures of the current
-/// year.
+/// The Home page, which shows the books that are being read, the books that were finished last, and the figures of the
+/// current year.
 struct HomePage: Sendable {
     let parts: KioskParts
 

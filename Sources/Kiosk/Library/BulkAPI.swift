@@ -2,9 +2,9 @@ import Bookplate
 import FoundationEssentials
 import Hummingbird
 
-/// Changes many books with one request, which changes either all of them or none. The response is `{"changed", "change"}`, where
-/// `change` is null if nothing changed. If the books are the results of a search, the response also has `next`; see
-/// ``BookSelection``.
+/// Changes many books with one request, which changes either all of them or none. The response is `{"changed",
+/// "change"}`, where `change` is null if nothing changed. If the books are the results of a search, the response also
+/// has `next`; see ``BookSelection``.
 struct BulkAPI: Sendable {
     let parts: KioskParts
 
@@ -79,8 +79,8 @@ struct BulkAPI: Sendable {
         return Self.response(changed, change, next, of: body)
     }
 
-    /// Deletes books for good. Only books in the trash can be deleted, so that a single mistake never deletes a book. The deletion
-    /// cannot be undone.
+    /// Deletes books for good. Only books in the trash can be deleted, so that a single mistake never deletes a book.
+    /// The deletion cannot be undone.
     private func deleteForGood(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let body = try await request.json(BookSelection.self)
         try await body.checkCount(parts)
@@ -117,9 +117,9 @@ struct BulkAPI: Sendable {
 
 /// The books that a bulk request changes, given by their ids or by a search.
 ///
-/// A search may have 100,000 results. Each request therefore changes only one piece of them, in a short transaction, and the
-/// response says where the next piece begins. A request with `continuing` adds its piece to the change of the first piece, so that
-/// all pieces can be undone together.
+/// A search may have 100,000 results. Each request therefore changes only one piece of them, in a short transaction,
+/// and the response says where the next piece begins. A request with `continuing` adds its piece to the change of the
+/// first piece, so that all pieces can be undone together.
 struct BookSelection: Decodable, Sendable {
     static let maxIDs = 1000
     /// The number of search results that one request changes.
@@ -143,8 +143,8 @@ struct BookSelection: Decodable, Sendable {
 
     /// Returns the ids of the selected books, or of one piece of the search results.
     ///
-    /// - Returns: the ids in order and without duplicates, and the position where the next piece begins; the position is `nil`
-    ///   after the last piece.
+    /// - Returns: the ids in order and without duplicates, and the position where the next piece begins; the position
+    ///   is `nil` after the last piece.
     /// - Throws: ``RequestRefusal``, ``SearchRefusal``.
     func copies(_ parts: KioskParts, piece: Int = Self.piece) async throws -> (ids: [ID<Copy>], next: String?) {
         switch (ids, query) {
@@ -163,7 +163,8 @@ struct BookSelection: Decodable, Sendable {
         }
     }
 
-    /// Checks, before books are deleted for good, that the search has not found more books than the person agreed to delete.
+    /// Checks, before books are deleted for good, that the search has not found more books than the person agreed to
+    /// delete.
     func checkCount(_ parts: KioskParts) async throws {
         guard let count, let text = query else { return }
         var query = try LibraryAddress(text, zone: parts.ports.zone, now: parts.ports.now()).query

@@ -3,7 +3,8 @@ import FoundationEssentials
 import Hummingbird
 import Mustache
 
-/// The Library page: a search that updates while a person types, with views, filters, sorting, a list or a grid, and the trash.
+/// The Library page: a search that updates while a person types, with views, filters, sorting, a list or a grid, and
+/// the trash.
 struct LibraryPage: Sendable {
     let parts: KioskParts
 
@@ -69,8 +70,8 @@ struct LibraryPage: Sendable {
         }
     }
 
-    /// Returns the active filters, each with the address of the list without that filter. The wishlist and the favourites are
-    /// views, so they are not listed.
+    /// Returns the active filters, each with the address of the list without that filter. The wishlist and the
+    /// favourites are views, so they are not listed.
     private func chosen(_ address: LibraryAddress, _ texts: Texts) -> [View] {
         let filters = address.items.filter { item in
             LibraryAddress.Name.filters.contains(item.name)
@@ -139,8 +140,8 @@ extension LibraryAddress.Item {
     var isYes: Bool { ["1", "true", "yes"].contains(value) }
 }
 
-// The filter panel. Counting the books for all filters takes as long as twenty lists, so the panel is loaded only when a person
-// opens it. Without JavaScript, it is a separate page.
+// The filter panel. Counting the books for all filters takes as long as twenty lists, so the panel is loaded only when
+// a person opens it. Without JavaScript, it is a separate page.
 extension LibraryPage {
     func filters(_ request: Request, _ context: KioskContext) async throws -> Response {
         let (texts, now) = (parts.pages.texts(context), parts.ports.now())
@@ -206,7 +207,8 @@ extension LibraryPage {
 }
 
 extension LibraryAddress.Name {
-    /// Returns the value in lower case, because upper and lower case are equal in names. The codes of statuses are not changed.
+    /// Returns the value in lower case, because upper and lower case are equal in names. The codes of statuses are not
+    /// changed.
     fileprivate func folded(_ value: String) -> String { self == .status ? value : value.lowercased() }
 }
 
@@ -224,8 +226,8 @@ extension BookFacets {
     }
 }
 
-/// One book of the list, prepared for the template. It is a class rather than a dictionary for speed: Mustache passes it as `Any`
-/// for each field, and the page is rendered again for every letter that a person types.
+/// One book of the list, prepared for the template. It is a class rather than a dictionary for speed: Mustache passes
+/// it as `Any` for each field, and the page is rendered again for every letter that a person types.
 final class LibraryHit: Sendable, MustacheParent {
     private let hit: BookHit
     private let texts: Texts

@@ -3,8 +3,8 @@ import FoundationEssentials
 import Hummingbird
 import Station
 
-/// The Intake page, which shows the captured books that wait for a person's decision. Books that one station captured on one day
-/// are shown together, so that they are easier to find.
+/// The Intake page, which shows the captured books that wait for a person's decision. Books that one station captured
+/// on one day are shown together, so that they are easier to find.
 struct IntakePage: Sendable {
     let parts: KioskParts
     /// The number of candidates that the page shows above its "more" link.
@@ -63,8 +63,8 @@ struct IntakePage: Sendable {
     struct Group: Equatable {
         var day: CalendarDay
         var device: String
-        /// The rows in the order of capture. Saved and skipped rows are included because their books lie between those that still
-        /// wait.
+        /// The rows in the order of capture. Saved and skipped rows are included because their books lie between those
+        /// that still wait.
         var rows: [Station.Row]
     }
 

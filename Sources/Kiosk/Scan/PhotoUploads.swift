@@ -53,8 +53,8 @@ extension StationRoutes {
 }
 
 extension ID<IntakeItem> {
-    /// Derives the id of a book in a photo from the request's id, so that a repeated request gives the same id. The id is a UUID of
-    /// version 8 (RFC 9562, 5.8).
+    /// Derives the id of a book in a photo from the request's id, so that a repeated request gives the same id. The id
+    /// is a UUID of version 8 (RFC 9562, 5.8).
     ///
     /// - Parameter number: the number of this book among the books with the same ISBN in the photo, from 0.
     fileprivate init(of isbn: ISBN, number: Int, askedBy request: ID<IntakeItem>) {

@@ -13,7 +13,8 @@ public final class PreviewFeed: PreviewTap {
     static let most = 4
     /// The time after which a watcher that reads nothing may be replaced by a new watcher.
     static let stalledAfter: Duration = .seconds(10)
-    /// The boundary between the parts of the stream (RFC 2046, 5.1.1). JPEGs may contain it, because each part states its length.
+    /// The boundary between the parts of the stream (RFC 2046, 5.1.1). JPEGs may contain it, because each part states
+    /// its length.
     static let boundary = "bookplate-frame"
 
     private struct Watcher {

@@ -22,8 +22,8 @@ struct ScanPage: Sendable {
         ]
     }
 
-    /// The largest number of rows of the batch that a page shows and counts. It is larger than the number of books that anybody
-    /// scans in an afternoon.
+    /// The largest number of rows of the batch that a page shows and counts. It is larger than the number of books that
+    /// anybody scans in an afternoon.
     static let maxRows = 5000
 
     var routes: [Route] {
@@ -79,8 +79,8 @@ struct ScanPage: Sendable {
             view["undoChange"] = undo.change.rawValue
             view["undoBody"] = undo.requestBody
         }
-        // The ids of the ticked rows, the oldest first. They are listed so that saving does not include books that were captured
-        // after the page was rendered.
+        // The ids of the ticked rows, the oldest first. They are listed so that saving does not include books that were
+        // captured after the page was rendered.
         let ticked = Array(snapshot.rows.filter(\.isTicked).reversed().prefix(Self.maxNamedItems))
         if !ticked.isEmpty {
             view["save"] = texts("scan.saveMany", count: ticked.count)
@@ -145,8 +145,8 @@ struct ScanRowView: Sendable {
     let texts: Texts
     let zone: TimeZone
 
-    /// The labels of the states of rows, by the names of the states in the API. The script shows these labels until the card is
-    /// loaded.
+    /// The labels of the states of rows, by the names of the states in the API. The script shows these labels until the
+    /// card is loaded.
     var statusTexts: JSONValue {
         let keys = [
             "lookingUp", "found", "owned", "again", "notFound", "unavailable", "needsTitle", "weakMatch", "saved",

@@ -121,8 +121,8 @@ extension Station.Saved {
 }
 
 extension CameraState? {
-    /// Returns the state as JSON. The member `text` is the message of an error; it is null in all other states, for which pages
-    /// have their own texts.
+    /// Returns the state as JSON. The member `text` is the message of an error; it is null in all other states, for
+    /// which pages have their own texts.
     func json(_ texts: Texts) -> JSONValue {
         var (state, kind, text): (String, String?, String?) = ("none", nil, nil)
         var (name, width, height): (String?, Int?, Int?) = (nil, nil, nil)

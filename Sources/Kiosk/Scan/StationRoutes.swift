@@ -119,8 +119,8 @@ struct StationRoutes: Sendable {
         guard let bytes = try await station.thumbnail(of: context.id(of: IntakeItem.self)) else {
             throw RequestRefusal.notFound("picture")
         }
-        // The picture never changes, so it may be cached. The cache must be private because the picture belongs to the household
-        // and its id is not a secret.
+        // The picture never changes, so it may be cached. The cache must be private because the picture belongs to the
+        // household and its id is not a secret.
         return Response(
             status: .ok, headers: [.contentType: "image/jpeg", .cacheControl: "private, max-age=86400"],
             body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
@@ -176,8 +176,8 @@ private struct IgnoredBody: Decodable {
     init(from decoder: any Decoder) throws {}
 }
 
-/// The new values of a book's fields, such as `{"title": …, "pageCount": null}`. Absent members leave their fields as they are, and
-/// null clears a field.
+/// The new values of a book's fields, such as `{"title": …, "pageCount": null}`. Absent members leave their fields as
+/// they are, and null clears a field.
 private struct BookBody: Decodable {
     var edit = MetadataEdit()
 

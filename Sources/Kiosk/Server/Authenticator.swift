@@ -4,14 +4,16 @@ import Logging
 
 /// Finds out who sent each request, and checks that this caller may use the route.
 ///
-/// A request belongs to the household if it has the cookie of a sign-in, or if it comes from this machine, which means from a
-/// loopback address, for a loopback name and not through a proxy. A request belongs to a station if it has the station's token. A
-/// proxy that does not announce itself makes every client look like this machine. With ``isBehindProxy``, only sign-ins count.
+/// A request belongs to the household if it has the cookie of a sign-in, or if it comes from this machine, which means
+/// from a loopback address, for a loopback name and not through a proxy. A request belongs to a station if it has the
+/// station's token. A proxy that does not announce itself makes every client look like this machine. With
+/// ``isBehindProxy``, only sign-ins count.
 struct Authenticator: Sendable {
     let ports: KioskPorts
     let crossSite: CrossSite
     let connections: Connections
-    /// True if a proxy on this machine forwards requests from other machines, so that a loopback address does not prove anything.
+    /// True if a proxy on this machine forwards requests from other machines, so that a loopback address does not prove
+    /// anything.
     let isBehindProxy: Bool
     let logger: Logger
     private let hasWarned = Flag()
@@ -61,8 +63,8 @@ struct Authenticator: Sendable {
         return context
     }
 
-    /// Closes the connections of sign-ins that have ended and, once the guest view is off, the connections of guests. Without this,
-    /// their event streams would continue, because a stream is authenticated only when it begins.
+    /// Closes the connections of sign-ins that have ended and, once the guest view is off, the connections of guests.
+    /// Without this, their event streams would continue, because a stream is authenticated only when it begins.
     func closeEndedConnections() async throws {
         let open = connections.signIns
         if !open.isEmpty {
@@ -90,8 +92,8 @@ struct Authenticator: Sendable {
         return (try await isOpenToGuests() ? .guest : .stranger, nil)
     }
 
-    /// Warns once about a request from this machine for a configured host name. Such a request was probably sent by a proxy, which
-    /// may also forward requests without announcing itself.
+    /// Warns once about a request from this machine for a configured host name. Such a request was probably sent by a
+    /// proxy, which may also forward requests without announcing itself.
     private func warnOfProxy(_ request: Request) {
         guard let authority = request.head.authority, crossSite.names.isConfigured(authority), hasWarned.setIfUnset()
         else {
@@ -109,7 +111,8 @@ struct Authenticator: Sendable {
     /// - Throws: ``RequestRefusal`` if either check fails.
     func authorise(_ request: Request, _ context: KioskContext, to route: Route) throws(RequestRefusal) {
         guard route.audience.includes(context.caller) else {
-            // The household gets this answer too, so that a station on this machine that has lost its token receives the reason.
+            // The household gets this answer too, so that a station on this machine that has lost its token receives
+            // the reason.
             if route.audience == .stations { throw .tokenNeeded }
             if case .station = context.caller {
                 throw RequestRefusal(
@@ -128,7 +131,8 @@ extension Request {
         return String(value.dropFirst("bearer ".count))
     }
 
-    /// True if a header says that a proxy forwarded this request. The sender's address is then the address of the proxy.
+    /// True if a header says that a proxy forwarded this request. The sender's address is then the address of the
+    /// proxy.
     fileprivate var cameThroughProxy: Bool {
         headers.contains { field in
             let name = field.name.canonicalName
@@ -136,7 +140,8 @@ extension Request {
         }
     }
 
-    /// The headers that proxies add, from RFC 7239, RFC 9110 (7.6.3), Cloudflare, Akamai, Fastly, Envoy and nginx's examples.
+    /// The headers that proxies add, from RFC 7239, RFC 9110 (7.6.3), Cloudflare, Akamai, Fastly, Envoy and nginx's
+    /// examples.
     private static let proxyHeaders: Set = [
         "forwarded", "via", "x-real-ip", "x-client-ip", "cf-connecting-ip", "true-client-ip", "fastly-client-ip",
         "x-cluster-client-ip", "x-original-forwarded-for", "x-envoy-external-address",

@@ -11,8 +11,8 @@ struct GuardedChannel: ServerChildChannel {
     private let connections: Connections
 
     init(responder: @escaping HTTPChannelHandler.Responder, limits: ConnectionLimits, connections: Connections) {
-        // The parser's limits are twice the limits of the guard and are only a second line of defence. The guard responds with the
-        // right status.
+        // The parser's limits are twice the limits of the guard and are only a second line of defence. The guard
+        // responds with the right status.
         base = HTTP1Channel(
             responder: responder,
             configuration: .init(
@@ -48,11 +48,11 @@ extension HTTPServerBuilder {
     }
 }
 
-/// Limits the time and the length of a request's head, the time for its body, and the time in which a client reads nothing. This
-/// handler sits between the socket and the HTTP parser.
+/// Limits the time and the length of a request's head, the time for its body, and the time in which a client reads
+/// nothing. This handler sits between the socket and the HTTP parser.
 ///
-/// If the head of a request arrives in time, the response may take any amount of time. Event streams and the live picture are
-/// therefore never cut off. Like all channel handlers, this one runs only on its connection's event loop.
+/// If the head of a request arrives in time, the response may take any amount of time. Event streams and the live
+/// picture are therefore never cut off. Like all channel handlers, this one runs only on its connection's event loop.
 final class HeadGuard: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -77,7 +77,8 @@ final class HeadGuard: ChannelDuplexHandler {
     private var bodyBytes = 0
     /// The time that the service has spent waiting for the body.
     private var bodyTime = TimeAmount.zero
-    /// True while the service waits for bytes from the socket. If it is false, the service is slow rather than the client.
+    /// True while the service waits for bytes from the socket. If it is false, the service is slow rather than the
+    /// client.
     private var isReading = false
 
     init(limits: ConnectionLimits, logger: Logger) {
@@ -140,8 +141,8 @@ final class HeadGuard: ChannelDuplexHandler {
         phase = .waiting
     }
 
-    /// Shuts down writing, discards further input, and closes the connection after the client has had time to read the response.
-    /// Closing a socket with unread input would reset the connection, and the client might lose the response.
+    /// Shuts down writing, discards further input, and closes the connection after the client has had time to read the
+    /// response. Closing a socket with unread input would reset the connection, and the client might lose the response.
     func finish(context: ChannelHandlerContext) {
         phase = .refused
         deadline?.cancel()
@@ -156,7 +157,8 @@ final class HeadGuard: ChannelDuplexHandler {
         if head.line > limits.requestLine {
             refuse(.uriTooLong, "uriTooLong", "The address is longer than \(limits.requestLine >> 10) kB.", context)
         } else if let first = head.target, first != UInt8(ascii: "/") {
-            // The absolute form is refused too, because browsers send it only to proxies and it would contain a second host.
+            // The absolute form is refused too, because browsers send it only to proxies and it would contain a second
+            // host.
             refuse(.badRequest, "badTarget", "The request target must be a path.", context)
         } else if head.headers > limits.headers {
             refuse(
@@ -249,9 +251,9 @@ struct HeadScan {
     }
 }
 
-/// Responds with 400 to invalid HTTP and to targets that are not paths, and closes the connection. It also closes a connection
-/// whose request was answered before its whole body was read, for instance because the body is too large. Otherwise the remaining
-/// body would be read, no matter how long it is. This handler sits behind the HTTP parser.
+/// Responds with 400 to invalid HTTP and to targets that are not paths, and closes the connection. It also closes a
+/// connection whose request was answered before its whole body was read, for instance because the body is too large.
+/// Otherwise the remaining body would be read, no matter how long it is. This handler sits behind the HTTP parser.
 ///
 /// Like all channel handlers, this one runs only on its connection's event loop.
 final class RequestGuard: ChannelDuplexHandler {
@@ -330,8 +332,8 @@ final class RequestGuard: ChannelDuplexHandler {
 
     /// Refuses the request and closes the connection.
     ///
-    /// - Parameter response: the response to send; `nil` while an earlier response is being sent, because the client would confuse
-    ///   the two.
+    /// - Parameter response: the response to send; `nil` while an earlier response is being sent, because the client
+    ///   would confuse the two.
     private func refuse(with response: RawResponse?) {
         if let response {
             response.log(logger)

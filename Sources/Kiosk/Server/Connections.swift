@@ -4,15 +4,15 @@ import Synchronization
 
 /// The limits on a connection. They also apply before the caller is known.
 struct ConnectionLimits: Sendable {
-    /// The longest time in which the headers must be complete. It begins with the connection or with the first byte of a later
-    /// request.
+    /// The longest time in which the headers must be complete. It begins with the connection or with the first byte of
+    /// a later request.
     var head: TimeAmount = .seconds(10)
     /// The interval in which at least ``bodyBytes`` of a body must arrive, which is about 400 bytes per second.
     var bodyWindow: TimeAmount = .seconds(10)
     /// The smallest number of bytes of a body that must arrive in each ``bodyWindow``.
     var bodyBytes = 4096
-    /// The longest time for a whole body, which is enough for 32 MiB at 1 Mbit/s. Time in which the service does not read is not
-    /// counted, because only two photos are received at once.
+    /// The longest time for a whole body, which is enough for 32 MiB at 1 Mbit/s. Time in which the service does not
+    /// read is not counted, because only two photos are received at once.
     var body: TimeAmount = .seconds(300)
     /// The longest time in which a client may read nothing of a response.
     var stalledWrite: TimeAmount = .seconds(60)
@@ -28,8 +28,8 @@ struct ConnectionLimits: Sendable {
     var connections = 512
 }
 
-/// The open connections. If there are too many, unknown connections are closed, which are those over which neither the household
-/// nor a station has sent a request. Many strangers can therefore never lock out the household.
+/// The open connections. If there are too many, unknown connections are closed, which are those over which neither the
+/// household nor a station has sent a request. Many strangers can therefore never lock out the household.
 final class Connections: Sendable {
     private struct Entry {
         let channel: any Channel
@@ -50,8 +50,8 @@ final class Connections: Sendable {
 
     init(limit: Int) { self.limit = limit }
 
-    /// Adds a connection. If there are then too many connections, the oldest unknown connection is closed, which may be the new
-    /// one.
+    /// Adds a connection. If there are then too many connections, the oldest unknown connection is closed, which may be
+    /// the new one.
     func add(_ channel: any Channel) {
         let id = ObjectIdentifier(channel)
         let surplus = state.withLock { state -> (any Channel)? in
@@ -74,7 +74,8 @@ final class Connections: Sendable {
         }
     }
 
-    /// Marks a connection as a guest's. If there are too many connections, the connections of guests are closed like unknown ones.
+    /// Marks a connection as a guest's. If there are too many connections, the connections of guests are closed like
+    /// unknown ones.
     func markGuest(_ id: ObjectIdentifier) { state.withLock { $0.open[id]?.isGuest = true } }
 
     var hasGuests: Bool { state.withLock { $0.open.values.contains(where: \.isGuest) } }

@@ -2,14 +2,16 @@ import Bookplate
 import Glibc
 import Hummingbird
 
-/// Refuses requests that a browser sends on behalf of other sites' pages, judging by Host, Origin (RFC 6454, 7) and Sec-Fetch-Site
-/// (W3C Fetch Metadata). Together, these checks keep such pages from using the rights of a signed-in browser.
+/// Refuses requests that a browser sends on behalf of other sites' pages, judging by Host, Origin (RFC 6454, 7) and
+/// Sec-Fetch-Site (W3C Fetch Metadata). Together, these checks keep such pages from using the rights of a signed-in
+/// browser.
 struct CrossSite: Sendable {
     let names: HostNames
 
     /// Returns the kind of name in the Host header.
     ///
-    /// - Throws: ``RequestRefusal``: 400 if Host is missing or repeated, 403 if it has a name that does not belong to this service.
+    /// - Throws: ``RequestRefusal``: 400 if Host is missing or repeated, 403 if it has a name that does not belong to
+    ///   this service.
     func host(of request: Request, local: String?, port: Int) throws(RequestRefusal) -> HostNames.Kind {
         // The codec removes the first Host from the headers, so a Host that is still there is a second one.
         guard let authority = request.head.authority, !authority.isEmpty, request.headers[.host] == nil else {
@@ -24,7 +26,8 @@ struct CrossSite: Sendable {
         return kind
     }
 
-    /// Refuses a request from another site's page if it would change anything, or if it loads anything other than a whole page.
+    /// Refuses a request from another site's page if it would change anything, or if it loads anything other than a
+    /// whole page.
     ///
     /// - Throws: ``RequestRefusal`` (403).
     func check(_ request: Request) throws(RequestRefusal) {
@@ -58,8 +61,8 @@ extension HTTPFields.Element.Name {
     static let fetchMode = Self("Sec-Fetch-Mode")!
 }
 
-/// The host names of this service. Any other name in a request's Host belongs to another site, whose DNS entry may point to this
-/// machine's address (DNS rebinding).
+/// The host names of this service. Any other name in a request's Host belongs to another site, whose DNS entry may
+/// point to this machine's address (DNS rebinding).
 struct HostNames: Sendable {
     enum Kind: Sendable, Equatable {
         /// localhost, 127.0.0.1 or ::1.
@@ -71,8 +74,8 @@ struct HostNames: Sendable {
     private let address: String
     /// The names of this machine, which are accepted with the port on which the service listens.
     private let machine: Set<String>
-    /// The configured names, which are accepted with the service's port or without a port, because a proxy in front has its own
-    /// port.
+    /// The configured names, which are accepted with the service's port or without a port, because a proxy in front has
+    /// its own port.
     private let configured: Set<String>
 
     /// - Parameters:
@@ -108,8 +111,8 @@ struct HostNames: Sendable {
 
     static func isLoopback(_ name: String) -> Bool { name == "localhost" || name == "127.0.0.1" || name == "::1" }
 
-    /// Returns an address in the form in which it appears in a Host header, without a zone. An IPv4 address inside an IPv6 address
-    /// (RFC 4291, 2.5.5.2) becomes an IPv4 address.
+    /// Returns an address in the form in which it appears in a Host header, without a zone. An IPv4 address inside an
+    /// IPv6 address (RFC 4291, 2.5.5.2) becomes an IPv4 address.
     static func plain(_ address: String) -> String {
         let address = address.lowercased().prefix { $0 != "%" }
         return String(address.hasPrefix("::ffff:") && address.contains(".") ? address.dropFirst(7) : address)
@@ -117,7 +120,8 @@ struct HostNames: Sendable {
 
     /// Splits an authority into its name and its port.
     ///
-    /// - Returns: the name in lower case, without the brackets of IPv6 and without a final dot; `nil` if the authority is invalid.
+    /// - Returns: the name in lower case, without the brackets of IPv6 and without a final dot; `nil` if the authority
+    ///   is invalid.
     static func parts(of authority: String) -> (name: String, port: Int?)? {
         let text = authority.lowercased()
         guard text.utf8.count <= 300 else { return nil }

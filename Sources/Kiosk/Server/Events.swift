@@ -39,8 +39,8 @@ struct KioskEvent: Sendable {
 
     init(name: String, data: @escaping @Sendable (Language) -> JSONValue) { (self.name, self.data) = (name, data) }
 
-    /// True for the two events that guests receive. These events only announce a change, because guests may not see what the
-    /// station sees and does.
+    /// True for the two events that guests receive. These events only announce a change, because guests may not see
+    /// what the station sees and does.
     var isForGuests: Bool { name == "library" || name == "batch" }
 
     /// Returns the event in the form in which it is sent over the network.
@@ -65,8 +65,8 @@ final class EventHub: Sendable {
     private let listeners = Mutex<[UUID: Listener]>([:])
     private let lastChange = Mutex(0)
 
-    /// The number of changes to the library in this run. A page compares it with the number at which it was rendered, and so finds
-    /// out about changes from before it began to listen.
+    /// The number of changes to the library in this run. A page compares it with the number at which it was rendered,
+    /// and so finds out about changes from before it began to listen.
     var changes: Int { lastChange.withLock { $0 } }
 
     var listenerCount: Int { listeners.withLock(\.count) }

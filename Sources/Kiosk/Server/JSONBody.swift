@@ -35,7 +35,8 @@ extension Request {
 
     /// Decodes the body as JSON of at most ``maxJSONBytes`` bytes.
     ///
-    /// - Throws: ``RequestRefusal`` if the body has another type (415), is too long (413) or is not the expected JSON (400).
+    /// - Throws: ``RequestRefusal`` if the body has another type (415), is too long (413) or is not the expected JSON
+    ///   (400).
     func json<Value: Decodable>(_ type: Value.Type) async throws -> Value {
         guard let type = headers[.contentType], type.split(separator: ";").first?.lowercased() == "application/json"
         else {
@@ -157,8 +158,8 @@ struct RequestObject: Decodable, Sendable {
         }
     }
 
-    /// Returns the member `request`, or a new id if it is absent. The page generates this id so that saving twice makes only one
-    /// copy.
+    /// Returns the member `request`, or a new id if it is absent. The page generates this id so that saving twice makes
+    /// only one copy.
     func request() throws -> String {
         guard let request = try text("request").value else { return ID<Confirmed>().rawValue }
         let isSound = (8...64).contains(request.utf8.count) && request.utf8.allSatisfy { (0x21...0x7E).contains($0) }
@@ -228,7 +229,8 @@ extension Edit {
         }
     }
 
-    /// The value for ``MetadataEdit`` if the field has no empty value: `nil` leaves the field as it is, and `.some(nil)` clears it.
+    /// The value for ``MetadataEdit`` if the field has no empty value: `nil` leaves the field as it is, and
+    /// `.some(nil)` clears it.
     var edited: Value?? {
         switch self {
         case .keep: .none

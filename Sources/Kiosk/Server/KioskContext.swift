@@ -19,8 +19,8 @@ struct KioskContext: RequestContext {
     var acceptsGzip = false
     /// The caller, which ``Authenticator`` sets.
     var caller = Caller.stranger
-    /// The value of ``EventHub/changes`` when the request arrived. The response shows the library as it was at that change or
-    /// later.
+    /// The value of ``EventHub/changes`` when the request arrived. The response shows the library as it was at that
+    /// change or later.
     var change = 0
     /// The sign-in that belongs to the caller's cookie; `nil` if there is none.
     var signIn: ID<SignIn>?

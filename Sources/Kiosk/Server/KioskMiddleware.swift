@@ -87,8 +87,8 @@ struct KioskMiddleware: RouterMiddleware {
         return refusal
     }
 
-    /// Returns the refusal for an error of Hummingbird. The usual reason is that the route does not exist or does not have this
-    /// method.
+    /// Returns the refusal for an error of Hummingbird. The usual reason is that the route does not exist or does not
+    /// have this method.
     private func refusal(forRouterError error: HTTPError, _ request: Request, _ context: KioskContext) -> RequestRefusal
     {
         if error.status == .notFound, context.endpointPath == "NotFound" {
@@ -105,8 +105,8 @@ struct KioskMiddleware: RouterMiddleware {
             status: error.status, code: "http\(error.status.code)", message: error.status.reasonPhrase)
     }
 
-    /// Returns the refusal as a response. A failure is logged under the request's id, and the page shows this id instead of a
-    /// message that may name files.
+    /// Returns the refusal as a response. A failure is logged under the request's id, and the page shows this id
+    /// instead of a message that may name files.
     private func refusal(for refusal: any Refusal, _ context: KioskContext) -> RequestRefusal {
         let text = parts.pages.texts(context).message(for: refusal, in: parts.ports.zone)
         switch refusal.kind.httpStatus {
@@ -178,8 +178,8 @@ extension HTTPFields.Element.Name {
 }
 
 extension HTTPFields {
-    /// Returns the headers of a response that streams events or pictures. X-Accel-Buffering (ngx_http_proxy_module) keeps nginx
-    /// from buffering the response.
+    /// Returns the headers of a response that streams events or pictures. X-Accel-Buffering (ngx_http_proxy_module)
+    /// keeps nginx from buffering the response.
     static func stream(of type: String) -> HTTPFields {
         var fields: HTTPFields = [.contentType: type, .cacheControl: "no-store"]
         fields[.accelBuffering] = "no"

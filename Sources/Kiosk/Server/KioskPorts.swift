@@ -14,12 +14,13 @@ public struct KioskPorts: Sendable {
     public var now: @Sendable () -> Date
     /// The station whose batch the Scan page and the Intake page show.
     public var station: Station
-    /// The name of this device as the queue stores it with each capture; `nil` if the queue has no captures from this device.
+    /// The name of this device as the queue stores it with each capture; `nil` if the queue has no captures from this
+    /// device.
     public var device: String?
     /// The camera's live picture; `nil` without a camera.
     public var preview: PreviewFeed?
-    /// Reads an uploaded photo of at most 32 MiB in an isolated process. It throws ``KioskError`` if the photo is not a valid
-    /// picture. `nil` if photos are not accepted.
+    /// Reads an uploaded photo of at most 32 MiB in an isolated process. It throws ``KioskError`` if the photo is not a
+    /// valid picture. `nil` if photos are not accepted.
     public var readPhoto: (@Sendable ([UInt8]) async throws -> DecodedPhoto)?
     /// The backups, exports and program settings for the Settings page.
     public var maintenance = Maintenance()

@@ -16,7 +16,8 @@ public final class KioskServer: Sendable {
         public var port = 8278
         /// The host names that browsers may use in addition to the address, such as "shelf.local".
         public var names: [String] = []
-        /// True if a proxy on this machine forwards requests from other machines, so that a loopback address does not grant access.
+        /// True if a proxy on this machine forwards requests from other machines, so that a loopback address does not
+        /// grant access.
         public var isBehindProxy = false
         /// The program's version, which pages and /healthz show.
         public var version = ""
@@ -69,7 +70,8 @@ public final class KioskServer: Sendable {
                 await started(channel.localAddress?.port ?? 0)
             },
             logger: logger)
-        // Services are stopped in reverse order. The background tasks therefore stop first, while requests are still served.
+        // Services are stopped in reverse order. The background tasks therefore stop first, while requests are still
+        // served.
         var services = ServiceGroupConfiguration(
             services: [.init(service: application), .init(service: BackgroundTasks(parts: parts))], logger: logger)
         services.maximumGracefulShutdownDuration = configuration.shutdownTime
@@ -100,15 +102,16 @@ public final class KioskServer: Sendable {
         public let reason: String
     }
 
-    /// Ends ``run()``. New connections are refused, streams end at once, and running requests are answered. This function is
-    /// thread-safe.
+    /// Ends ``run()``. New connections are refused, streams end at once, and running requests are answered. This
+    /// function is thread-safe.
     public func stop() async {
         stopping.set()
         await group.triggerGracefulShutdown()
     }
 }
 
-/// The tasks that run beside the HTTP server. They run the station, follow the library, and send the heartbeats of event streams.
+/// The tasks that run beside the HTTP server. They run the station, follow the library, and send the heartbeats of
+/// event streams.
 private struct BackgroundTasks: Service, CustomStringConvertible {
     let parts: KioskParts
     /// The name that the service group logs. Without it, the group would log a dump of the whole value.
@@ -126,8 +129,8 @@ private struct BackgroundTasks: Service, CustomStringConvertible {
         }
     }
 
-    /// Sends the station's news to the pages. When the batch changes, pages load all of it again, so this news is sent at most
-    /// every 100 ms.
+    /// Sends the station's news to the pages. When the batch changes, pages load all of it again, so this news is sent
+    /// at most every 100 ms.
     private func followStation() async {
         let isBatchDue = SharedValue(false)
         for await news in parts.ports.station.news {

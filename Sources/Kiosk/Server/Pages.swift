@@ -85,8 +85,9 @@ struct Pages: Sendable {
     }
 }
 
-/// Escapes texts for HTML byte by byte. Mustache's own escaping looks up each character in a table, which is too slow for a list of
-/// 50 books that is rendered for every letter typed. Templates select this escaping with `{{% CONTENT_TYPE:PAGE}}`.
+/// Escapes texts for HTML byte by byte. Mustache's own escaping looks up each character in a table, which is too slow
+/// for a list of 50 books that is rendered for every letter typed. Templates select this escaping with `{{%
+/// CONTENT_TYPE:PAGE}}`.
 struct HTMLEscaping: MustacheContentType {
     static func register() { MustacheContentTypes.register(HTMLEscaping(), named: "PAGE") }
 

@@ -1,12 +1,12 @@
 import Hummingbird
 
-/// Percent-encoding for URLs (RFC 3986, 2.1). Queries are in the form that browsers send (WHATWG URL, 5.1), in which a plus sign is
-/// a space.
+/// Percent-encoding for URLs (RFC 3986, 2.1). Queries are in the form that browsers send (WHATWG URL, 5.1), in which a
+/// plus sign is a space.
 enum PercentEncoding {
     /// Returns the decoded text.
     ///
-    /// - Throws: ``RequestRefusal`` (400) if a percent sign is not followed by two hexadecimal digits, or if the result is not
-    ///   valid UTF-8.
+    /// - Throws: ``RequestRefusal`` (400) if a percent sign is not followed by two hexadecimal digits, or if the result
+    ///   is not valid UTF-8.
     static func decoded(_ text: some Collection<UInt8>, isQuery: Bool) throws(RequestRefusal) -> String {
         var bytes: [UInt8] = []
         var rest = text[...]
@@ -81,7 +81,8 @@ extension Request {
     /// Returns the names and values in the query, in order.
     func queryPairs() throws -> [(name: String, value: String)] { try PercentEncoding.pairs(uri.query ?? "") }
 
-    /// Returns the value of a query parameter. If the parameter is repeated, the last value counts; `nil` if it is absent.
+    /// Returns the value of a query parameter. If the parameter is repeated, the last value counts; `nil` if it is
+    /// absent.
     func queryValue(_ name: String) throws -> String? { try queryPairs().last { $0.name == name }?.value }
 
     /// Returns the value of a query parameter that must be a whole number.

@@ -1,14 +1,14 @@
 import Bookplate
 import FoundationEssentials
 
-/// The messages of refusals in a page's language, from Web/texts/refusals.json. If the English text in that file is empty, the
-/// refusal's own description is the message.
+/// The messages of refusals in a page's language, from Web/texts/refusals.json. If the English text in that file is
+/// empty, the refusal's own description is the message.
 extension Texts {
     /// Returns the message of a refusal.
     ///
     /// - Parameter zone: the reader's time zone.
-    /// - Returns: the message in whole sentences; `nil` if there is no text, or if the only text is a description that may name a
-    ///   file.
+    /// - Returns: the message in whole sentences; `nil` if there is no text, or if the only text is a description that
+    ///   may name a file.
     func message(for refusal: any Refusal, in zone: TimeZone = .current) -> String? {
         guard let key = [refusal.code, "code \(refusal.code)"].first(where: { section("refusals")[$0] != nil }) else {
             return nil
@@ -27,14 +27,15 @@ extension Texts {
         return text.isEmpty || text == key ? refusal.message : text
     }
 
-    /// Returns the message for an error of the camera. In English, it is the error's own description, which also names the device.
+    /// Returns the message for an error of the camera. In English, it is the error's own description, which also names
+    /// the device.
     func message(for error: CameraError) -> String {
         let text = self("refusals.camera \(error.kind.rawValue)")
         return Self.sentence(text.isEmpty ? error.description : text)
     }
 
-    /// Returns a whole sentence that explains why something is not possible at the moment. It is the message of the refusal, or a
-    /// general message for the kind of failure; the details are then in the log.
+    /// Returns a whole sentence that explains why something is not possible at the moment. It is the message of the
+    /// refusal, or a general message for the kind of failure; the details are then in the log.
     func reason(of error: any Error) -> String {
         guard let refusal = error as? any Refusal else { return self("refusals.trouble fault") }
         if let message = message(for: refusal) { return message }

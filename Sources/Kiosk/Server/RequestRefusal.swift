@@ -11,7 +11,8 @@ struct RequestRefusal: Error {
     var headers: HTTPFields = [:]
     /// The values for the placeholders in the translated text.
     var values: [String: String] = [:]
-    /// The key of the translated text in Web/texts/refusals.json; if `nil`, the key is "code CODE" with the refusal's code.
+    /// The key of the translated text in Web/texts/refusals.json; if `nil`, the key is "code CODE" with the refusal's
+    /// code.
     var key: String?
     /// The current value, if the request was refused because the caller expected another value.
     var now: JSONValue?

@@ -82,8 +82,8 @@ struct Route: Sendable {
     enum Body: Sendable {
         /// A body of type application/json with at most ``Request/maxJSONBytes`` bytes, or no body.
         case json
-        /// A body of type image/… or application/octet-stream with at most ``Request/maxPhotoBytes`` bytes. It is read with
-        /// ``Request/photo()``.
+        /// A body of type image/… or application/octet-stream with at most ``Request/maxPhotoBytes`` bytes. It is read
+        /// with ``Request/photo()``.
         case photo
     }
 
@@ -115,7 +115,8 @@ extension Route {
     func checkBody(of request: Request) throws(RequestRefusal) {
         if request.isSafe { return }
         let length = request.headers[.contentLength].flatMap { Int($0) }
-        // A missing body has no type that could be checked. A route that needs a body refuses the request when it reads the body.
+        // A missing body has no type that could be checked. A route that needs a body refuses the request when it reads
+        // the body.
         if (length ?? 0) == 0, request.headers[.transferEncoding] == nil { return }
         let type = request.headers[.contentType]?.split(separator: ";").first?.lowercased() ?? ""
         let limit: Int

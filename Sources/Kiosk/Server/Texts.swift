@@ -2,11 +2,11 @@ import Bookplate
 import FoundationEssentials
 import Mustache
 
-/// All texts of the pages in one language. The texts are in the files of Web/texts, one file for each page or topic. Each key has
-/// the text in all languages: `{"search": {"en": "Search", "de": "Suchen", "fr": "Rechercher"}}`.
+/// All texts of the pages in one language. The texts are in the files of Web/texts, one file for each page or topic.
+/// Each key has the text in all languages: `{"search": {"en": "Search", "de": "Suchen", "fr": "Rechercher"}}`.
 ///
-/// Templates use a text as `{{t.library.search}}`, and code uses it as `texts("library.search")`. `{name}` in a text is a
-/// placeholder. A text with a bar has a singular and a plural: "{count} book|{count} books".
+/// Templates use a text as `{{t.library.search}}`, and code uses it as `texts("library.search")`. `{name}` in a text is
+/// a placeholder. A text with a bar has a singular and a plural: "{count} book|{count} books".
 struct Texts: Sendable, MustacheParent {
     let language: Language
     private let sections: [String: [String: String]]
@@ -33,7 +33,8 @@ struct Texts: Sendable, MustacheParent {
             uniqueKeysWithValues: Language.allCases.map { ($0, Texts(language: $0, sections: sections[$0] ?? [:])) })
     }
 
-    /// Returns a text with its placeholders filled in. If there is no such text, the key is returned, so that it shows on the page.
+    /// Returns a text with its placeholders filled in. If there is no such text, the key is returned, so that it shows
+    /// on the page.
     func callAsFunction(_ key: String, _ values: [String: String] = [:]) -> String {
         let parts = key.split(separator: ".", maxSplits: 1)
         guard parts.count == 2, let text = sections[String(parts[0])]?[String(parts[1])] else { return key }
@@ -52,7 +53,8 @@ struct Texts: Sendable, MustacheParent {
         return result + rest
     }
 
-    /// Returns the singular or the plural for `count`. The number also replaces `{count}`, with separators for thousands.
+    /// Returns the singular or the plural for `count`. The number also replaces `{count}`, with separators for
+    /// thousands.
     func callAsFunction(_ key: String, count: Int, _ values: [String: String] = [:]) -> String {
         self(
             key, isSingular: isSingular(Double(count)),
@@ -62,8 +64,8 @@ struct Texts: Sendable, MustacheParent {
     /// Returns the singular or the plural for `n`. The number also replaces `{n}`, with separators for thousands.
     func callAsFunction(_ key: String, n: Int) -> String { self(key, count: n, ["n": grouped(n)]) }
 
-    /// Returns the singular or the plural for a number with one decimal, such as "1 page per hour" or "1.5 pages per hour". The
-    /// number also replaces `{n}`.
+    /// Returns the singular or the plural for a number with one decimal, such as "1 page per hour" or "1.5 pages per
+    /// hour". The number also replaces `{n}`.
     func callAsFunction(_ key: String, n: Double) -> String {
         self(key, isSingular: isSingular((n * 10).rounded() / 10), ["n": tenths(n)])
     }
@@ -92,8 +94,8 @@ enum Language: String, Sendable, CaseIterable {
     case german = "de"
     case french = "fr"
 
-    /// Applies the typography of the language. French has no-break spaces before or after certain marks, which are hard to type in
-    /// the files.
+    /// Applies the typography of the language. French has no-break spaces before or after certain marks, which are hard
+    /// to type in the files.
     func typeset(_ text: String) -> String {
         guard self == .french else { return text }
         var text = text.replacing("'", with: "’").replacing("« ", with: "«\u{A0}")
@@ -252,8 +254,8 @@ extension Texts {
         }
     }
 
-    /// Returns the name of a language, such as "German", or "German (AT)" if the code has a region (BCP 47, 2.1). An unknown code
-    /// is returned unchanged.
+    /// Returns the name of a language, such as "German", or "German (AT)" if the code has a region (BCP 47, 2.1). An
+    /// unknown code is returned unchanged.
     func language(code: String) -> String {
         let names = section("languages")
         let parts = code.cleanedLine.split(separator: "-", maxSplits: 1)

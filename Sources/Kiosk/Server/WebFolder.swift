@@ -4,7 +4,8 @@ import Foundation
 import Hummingbird
 import Mustache
 
-/// The web files that come with the program, which are templates, texts and assets. They are loaded once, when the program starts.
+/// The web files that come with the program, which are templates, texts and assets. They are loaded once, when the
+/// program starts.
 struct WebFolder: Sendable {
     struct Asset: Sendable {
         let bytes: [UInt8]
@@ -89,8 +90,8 @@ struct ImportGraph: Sendable {
     /// The names of the scripts that each script imports directly, by the name of the importing script.
     let imports: [String: [String]]
 
-    /// - Parameter scripts: the source texts, by the names of the scripts. Each import must be on its own line: `import { text }
-    ///   from "./texts.js";`
+    /// - Parameter scripts: the source texts, by the names of the scripts. Each import must be on its own line: `import
+    ///   { text } from "./texts.js";`
     init(scripts: [String: String]) {
         imports = scripts.mapValues { source in
             source.matches(of: /(?m)^import\s[^"\n]*"\.\/([^"\n]+)";/).map { String($0.output.1) }
@@ -151,8 +152,8 @@ enum Gzip {
     enum Effort {
         /// The effort for bytes that are compressed once and sent many times.
         case best
-        /// The effort for a page, which is compressed each time it is sent. It is at least twice as fast, and the result is a tenth
-        /// larger.
+        /// The effort for a page, which is compressed each time it is sent. It is at least twice as fast, and the
+        /// result is a tenth larger.
         case fast
 
         fileprivate var level: Int32 { self == .best ? Z_BEST_COMPRESSION : 3 }
@@ -161,7 +162,8 @@ enum Gzip {
     /// - Returns: `nil` if the result would not be smaller, or if there is not enough memory.
     static func compressed(_ bytes: [UInt8], _ effort: Effort = .best) -> [UInt8]? {
         var stream = z_stream()
-        // 15 is the size of the window in bits, and adding 16 selects gzip's header instead of zlib's (zlib.h, deflateInit2).
+        // 15 is the size of the window in bits, and adding 16 selects gzip's header instead of zlib's (zlib.h,
+        // deflateInit2).
         guard
             deflateInit2_(
                 &stream, effort.level, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY, ZLIB_VERSION,

@@ -56,7 +56,8 @@ struct HistoryAPI: Sendable {
         var change: String
     }
 
-    /// Undoes the named change and answers it. A change must be named: the last one may have been made on another screen.
+    /// Undoes the named change and answers it. A change must be named: the last one may have been made on another
+    /// screen.
     private func undo(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let change = ID<Change>(rawValue: try await request.json(Body.self).change)
         return JSONResponse(try await parts.ports.station.undo(change: change).json)

@@ -2,8 +2,8 @@ import Bookplate
 import FoundationEssentials
 import Hummingbird
 
-/// Functions that the program provides for the Settings page: its settings, checks of the sources, backups and exports. By default,
-/// none of them is available.
+/// Functions that the program provides for the Settings page: its settings, checks of the sources, backups and exports.
+/// By default, none of them is available.
 public struct Maintenance: Sendable {
     /// Returns the program's effective settings with secrets masked.
     public var settings: @Sendable () async throws -> [ProgramSetting] = { [] }
@@ -11,8 +11,8 @@ public struct Maintenance: Sendable {
     public var sources: @Sendable () async throws -> [SourceStatus] = { [] }
     /// Returns the newest backup in the folder beside the library; `nil` if there is none.
     public var lastBackup: @Sendable () async throws -> KeptBackup? = { nil }
-    /// Makes a backup beside the library, and a second backup in the configured folder if there is one. `nil` if the library is not
-    /// stored in a file.
+    /// Makes a backup beside the library, and a second backup in the configured folder if there is one. `nil` if the
+    /// library is not stored in a file.
     public var backUp: (@Sendable () async throws -> KeptBackup)?
     /// Exports the library to a temporary file, which is removed when it is closed. `nil` if exports are not available.
     public var export: (@Sendable (ExportKind) async throws -> any ExportedFile)?

@@ -66,8 +66,8 @@ extension NameList {
     }
 }
 
-/// Lists, creates, renames, merges and deletes tags, shelves and authors. Names are sent in the bodies of requests rather than in
-/// paths because they may contain any character.
+/// Lists, creates, renames, merges and deletes tags, shelves and authors. Names are sent in the bodies of requests
+/// rather than in paths because they may contain any character.
 struct NamesAPI: Sendable {
     let parts: KioskParts
 

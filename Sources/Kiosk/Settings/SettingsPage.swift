@@ -2,8 +2,8 @@ import Bookplate
 import FoundationEssentials
 import Hummingbird
 
-/// The Settings page, with the settings of the library and of the program, backups, exports, and links to the names and the
-/// changes.
+/// The Settings page, with the settings of the library and of the program, backups, exports, and links to the names and
+/// the changes.
 struct SettingsPage: Sendable {
     let parts: KioskParts
 
@@ -32,7 +32,8 @@ struct SettingsPage: Sendable {
                     texts("settings.lastBackup", ["when": texts.instant(backup.at, in: parts.ports.zone)])
                 } else { texts("settings.noBackup") }
         } catch {
-            // The Settings page must open even when something is broken. An error is therefore shown in place of the backup.
+            // The Settings page must open even when something is broken. An error is therefore shown in place of the
+            // backup.
             context.logger.warning(
                 "cannot list the backups: \(error)",
                 metadata: ["id": "\(context.id)"])

@@ -94,8 +94,8 @@ struct AccessAPI: Sendable {
 }
 
 extension RequestRefusal {
-    /// Creates the refusal for a code that is not accepted; `nil` if the code is right. Pairing a station uses it too, because
-    /// pairing needs the same code.
+    /// Creates the refusal for a code that is not accepted; `nil` if the code is right. Pairing a station uses it too,
+    /// because pairing needs the same code.
     init?(of check: CodeCheck) {
         switch check {
         case .right: return nil

@@ -1,7 +1,7 @@
 import Bookplate
 
-/// The shapes of a chart, and its data as a table. The template chart.mustache renders the shapes as SVG. The picture is ``width``
-/// units wide. On a phone, a unit is about a pixel, so that the text is legible.
+/// The shapes of a chart, and its data as a table. The template chart.mustache renders the shapes as SVG. The picture
+/// is ``width`` units wide. On a phone, a unit is about a pixel, so that the text is legible.
 struct Chart: Sendable, Equatable {
     static let width = 360.0
 
@@ -143,8 +143,8 @@ struct BarChart: Sendable {
     private static let (top, base, height) = (18.0, 166.0, 190.0)
     private static let gap = 4.0
 
-    /// The finished chart. Every bar with a value is visible. Where labels would touch, some are left out at regular intervals. The
-    /// values are shown above the bars if all of them fit.
+    /// The finished chart. Every bar with a value is visible. Where labels would touch, some are left out at regular
+    /// intervals. The values are shown above the bars if all of them fit.
     var chart: Chart {
         let axis = Axis(upTo: bars.map(\.value).max() ?? 0)
         let scale = axis.ticks.map(number)
@@ -180,8 +180,8 @@ struct BarChart: Sendable {
         return chart
     }
 
-    /// Returns the indexes of the bars whose labels are shown. These are all bars with a label, or every second, third, … of them
-    /// if there is not enough room.
+    /// Returns the indexes of the bars whose labels are shown. These are all bars with a label, or every second, third,
+    /// … of them if there is not enough room.
     private func labelled(_ slot: Double) -> [Int] {
         let all = bars.indices.filter { bars[$0].label != nil }
         guard all.count > 1 else { return all }
@@ -210,14 +210,14 @@ enum Bucket: String, Sendable, CaseIterable {
     /// The largest number of bars in a chart.
     static let maxCount = 60
 
-    /// Returns the buckets of a span, the oldest first. Empty buckets are included. If there are more than ``maxCount``, only the
-    /// last ones are returned.
+    /// Returns the buckets of a span, the oldest first. Empty buckets are included. If there are more than
+    /// ``maxCount``, only the last ones are returned.
     ///
     /// - Parameters:
     ///   - days: the days with reading. Days outside of the span are ignored.
     ///   - span: the first and the last day, as values of ``CalendarDay/number``.
-    /// - Returns: the start of each bucket, and the reading in it. The start is a day, a month or a year; for a week, it is the
-    ///   Monday.
+    /// - Returns: the start of each bucket, and the reading in it. The start is a day, a month or a year; for a week,
+    ///   it is the Monday.
     func buckets(_ days: [DayStats], in span: ClosedRange<Int>) -> [(start: CalendarDay, figures: DayStats)] {
         var sums: [CalendarDay: DayStats] = [:]
         for day in days {
@@ -245,8 +245,9 @@ enum Bucket: String, Sendable, CaseIterable {
     }
 }
 
-/// A calendar of a year, with a square for each day. The more was read on a day, the darker its square. Weeks are columns that
-/// begin with Monday at the top. Each half of the year has its own band, so that the squares are large enough to tap on a phone.
+/// A calendar of a year, with a square for each day. The more was read on a day, the darker its square. Weeks are
+/// columns that begin with Monday at the top. Each half of the year has its own band, so that the squares are large
+/// enough to tap on a phone.
 struct DayCalendar: Sendable {
     var title: String
     var year: Int
@@ -285,8 +286,8 @@ struct DayCalendar: Sendable {
             }
             let date = CalendarDay(number: number)
             if date.day == 1, let month = date.month, months.indices.contains(month - 1) {
-                // The name of a month is above the week of the 1st. If that is the last week of its band, the name is at the start
-                // of the next band.
+                // The name of a month is above the week of the 1st. If that is the last week of its band, the name is
+                // at the start of the next band.
                 let isLast = week % Self.weeks == Self.weeks - 1
                 let position = isLast ? (x: Self.left, y: top + Self.band - 4) : (x: x, y: top - 4)
                 if position.y < 2 * Self.band {
@@ -311,8 +312,8 @@ struct DayCalendar: Sendable {
     static func weekday(_ number: Int) -> Int { ((number + 3) % 7 + 7) % 7 }
 }
 
-/// Maps the pages of a day to one of four shades. The steps between the shades are round numbers, and a single day with many pages
-/// does not make all other days pale.
+/// Maps the pages of a day to one of four shades. The steps between the shades are round numbers, and a single day with
+/// many pages does not make all other days pale.
 struct HeatScale: Sendable, Equatable {
     /// The largest number of pages for each of the first three shades.
     let bounds: [Int]

@@ -144,7 +144,8 @@ struct StatsAPI: Sendable {
         return try StatsPeriod(items + (isGiven ? [] : [(name: "period", value: "all")]), today: today)
     }
 
-    /// Returns the latest events that may lie in the period, at most `limit`, the newest first. Guests do not see sessions.
+    /// Returns the latest events that may lie in the period, at most `limit`, the newest first. Guests do not see
+    /// sessions.
     func events(in period: Period, limit: Int, forGuest: Bool = false) async throws -> [TimelineEvent] {
         // Events arrive from the oldest to the newest. A ring buffer keeps only the last ones.
         let ring = Mutex<(events: [TimelineEvent], next: Int)>(([], 0))

@@ -1,6 +1,7 @@
 import Bookplate
 
-/// The period of the Stats page, parsed from a query such as ?period=week&of=2026-11-16 or ?period=own&from=2026-01&to=2026-03.
+/// The period of the Stats page, parsed from a query such as ?period=week&of=2026-11-16 or
+/// ?period=own&from=2026-01&to=2026-03.
 struct StatsPeriod: Sendable, Equatable {
     enum Kind: String, Sendable, CaseIterable { case week, month, year, all, own }
 
@@ -43,7 +44,8 @@ struct StatsPeriod: Sendable, Equatable {
         RequestRefusal(status: .badRequest, code: "badQuery", message: "\(what).", key: key)
     }
 
-    /// Returns the URL of the previous or the next period; `nil` if there is no such period or if it lies in the future.
+    /// Returns the URL of the previous or the next period; `nil` if there is no such period or if it lies in the
+    /// future.
     func neighbour(_ step: Int, today: CalendarDay) -> String? {
         guard let from = period.from?.number, let to = period.to?.number, kind != .all, kind != .own else { return nil }
         let beyond = CalendarDay(number: step < 0 ? from - 1 : to + 1)
@@ -57,14 +59,14 @@ struct StatsPeriod: Sendable, Equatable {
         return "/stats?period=\(kind.rawValue)&of=\(of)"
     }
 
-    /// Returns the year whose months, calendar and challenge are shown. It is the last year of the period, leaving out the years
-    /// that have not begun.
+    /// Returns the year whose months, calendar and challenge are shown. It is the last year of the period, leaving out
+    /// the years that have not begun.
     func year(today: CalendarDay) -> Int {
         max(min(period.to?.year ?? today.year, today.year), period.from?.year ?? 1)
     }
 
-    /// Returns the first and the last day that charts show. An open end of the period is replaced by the first day with reading or
-    /// by today. A period that a person chose is reduced to the part with reading.
+    /// Returns the first and the last day that charts show. An open end of the period is replaced by the first day with
+    /// reading or by today. A period that a person chose is reduced to the part with reading.
     func span(of days: [DayStats], today: CalendarDay) -> ClosedRange<Int> {
         let (first, last) = (days.first?.day.number, days.last?.day.number)
         let now = today.number ?? 0
@@ -78,7 +80,8 @@ struct StatsPeriod: Sendable, Equatable {
 }
 
 extension Texts {
-    /// Returns the name of a period, such as "2026", "November 2026", "16 November 2026 to 22 November 2026" or "All time".
+    /// Returns the name of a period, such as "2026", "November 2026", "16 November 2026 to 22 November 2026" or "All
+    /// time".
     func name(of period: StatsPeriod) -> String {
         switch (period.period.from, period.period.to) {
         case (nil, nil): self("stats.allTime")

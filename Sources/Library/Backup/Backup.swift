@@ -14,17 +14,18 @@ public struct CopyReport: Sendable, Equatable {
     public var movedAside: [String] = []
     /// The paths of the older backups that were removed.
     public var removed: [String] = []
-    /// True if a restore has removed the access code or revoked stations. It does so if the previous library, which has the
-    /// current access code and stations, could not be read.
+    /// True if a restore has removed the access code or revoked stations. It does so if the previous library, which has
+    /// the current access code and stations, could not be read.
     public var isAccessClosed = false
 }
 
 extension LibraryFile {
-    /// Makes a consistent copy of the library, while other connections can read and write. Writes the copy under another name,
-    /// checks it (with `integrity_check` and the number of rows of every table), syncs it and renames it to its final name. An
-    /// existing file stays until the copy is complete, and also if anything fails.
+    /// Makes a consistent copy of the library, while other connections can read and write. Writes the copy under
+    /// another name, checks it (with `integrity_check` and the number of rows of every table), syncs it and renames it
+    /// to its final name. An existing file stays until the copy is complete, and also if anything fails.
     ///
-    /// This replaces only an empty file or an older backup, never the library itself or a file that is not a Bookplate library.
+    /// This replaces only an empty file or an older backup, never the library itself or a file that is not a Bookplate
+    /// library.
     ///
     /// - Parameters:
     ///   - target: the path of the file to write or replace. Links are followed.
@@ -90,8 +91,8 @@ func copyLibrary(
             guard state.totalPageCount > 0 else { return }
             try progress(Double(state.completedPageCount) / Double(state.totalPageCount))
         }
-        // The copied header says that there is a write-ahead log. This turns the log off, so that the backup is a single file and
-        // can be read from a read-only medium.
+        // The copied header says that there is a write-ahead log. This turns the log off, so that the backup is a
+        // single file and can be read from a read-only medium.
         try db.execute(sql: "PRAGMA journal_mode = DELETE")
         let error = try String.fetchOne(db, sql: "PRAGMA integrity_check(1)") ?? "the check gave no result"
         guard error == "ok" else { throw LibraryError.corrupt(path: name, what: error) }
@@ -127,15 +128,16 @@ public struct DailyBackup: Sendable {
 }
 
 extension LibraryFile {
-    /// Makes the backup of the current day in UTC, unless it has already been made. A service calls this by a timer, and other
-    /// programs call it after they have changed something. If several processes call it at once, only one of them makes the
-    /// backup.
+    /// Makes the backup of the current day in UTC, unless it has already been made. A service calls this by a timer,
+    /// and other programs call it after they have changed something. If several processes call it at once, only one of
+    /// them makes the backup.
     ///
     /// - Parameters:
     ///   - second: the folder for a second backup, for example on a memory stick.
-    ///   - progress: the function that receives the completed fraction of each backup, from 0 to 1. If it throws, the backup
-    ///     ends.
-    /// - Returns: `nil` if the day's backup has already been made, another process is making it, or the library is in memory.
+    ///   - progress: the function that receives the completed fraction of each backup, from 0 to 1. If it throws, the
+    ///     backup ends.
+    /// - Returns: `nil` if the day's backup has already been made, another process is making it, or the library is in
+    ///   memory.
     /// - Throws: ``LibraryError``. In this case the day has no backup, and the next call tries again.
     public func backUpIfDue(
         at now: Date, copying second: String? = nil,
@@ -160,8 +162,8 @@ extension LibraryFile {
 
     private func isBackupDue(at now: Date) async throws -> Bool {
         let done = try await read { db in try MaintenanceTask.backup.lastDone(db) }
-        // A different day is enough. It need not be later, because a clock that was once far ahead must not stop backups for
-        // ever.
+        // A different day is enough. It need not be later, because a clock that was once far ahead must not stop
+        // backups for ever.
         return done != now.utcDayNumber
     }
 

@@ -7,16 +7,16 @@ import Synchronization
 /// A file in a backup folder.
 public struct StoredBackup: Sendable, Equatable {
     public var path: String
-    /// The time at which the backup was begun, taken from the file's name. If the name has no time, this is the time of the last
-    /// write.
+    /// The time at which the backup was begun, taken from the file's name. If the name has no time, this is the time of
+    /// the last write.
     public var at: Date
     public var bytes: Int
     /// The number of books in the backup, not counting the trash; `nil` if the file cannot be read.
     public var books: Int?
     /// The reason why the file cannot be read; `nil` if it can.
     public var problem: String?
-    /// The ``LibraryFile/identity()`` of the library that was backed up; `nil` if the file cannot be read, or was made when
-    /// libraries did not have ids.
+    /// The ``LibraryFile/identity()`` of the library that was backed up; `nil` if the file cannot be read, or was made
+    /// when libraries did not have ids.
     public var library: String?
 }
 
@@ -24,8 +24,8 @@ extension LibraryFile {
     /// Returns the path of the folder `backups` beside a library. The folder need not exist.
     public static func ownBackupFolder(of library: String) -> String { folder(of: realPath(library)) + "/backups" }
 
-    /// Lists all library files in a folder, regardless of their names, newest first. The list is empty if the folder does not
-    /// exist.
+    /// Lists all library files in a folder, regardless of their names, newest first. The list is empty if the folder
+    /// does not exist.
     ///
     /// - Throws: ``LibraryError`` if the folder cannot be read. A file that cannot be read is listed with its problem.
     public static func backups(in folder: String) throws -> [StoredBackup] {
@@ -62,9 +62,9 @@ extension LibraryFile {
 }
 
 extension LibraryFile {
-    /// Makes a backup in a folder, and removes older backups that ``BackupRotation`` does not keep. The file name contains the
-    /// time in UTC. In a folder other than the library's own, it also contains the device and the library's id, so that several
-    /// libraries can share a memory stick without removing each other's backups.
+    /// Makes a backup in a folder, and removes older backups that ``BackupRotation`` does not keep. The file name
+    /// contains the time in UTC. In a folder other than the library's own, it also contains the device and the
+    /// library's id, so that several libraries can share a memory stick without removing each other's backups.
     ///
     /// A backup in the library's own folder counts as the day's backup; see ``backUpIfDue(at:copying:progress:)``.
     ///
@@ -79,8 +79,8 @@ extension LibraryFile {
         let rotation = isOwn ? ownRotation : try await sharedRotation()
         if isOwn { try createFolderBeside(folder) }
         var report = try await backup(to: folder + "/" + rotation.name(at: now), progress: progress)
-        // The group has the same access to the service's backups as to its library. A file system without modes, such as FAT,
-        // answers EPERM.
+        // The group has the same access to the service's backups as to its library. A file system without modes, such
+        // as FAT, answers EPERM.
         if isOwn, chmod(report.path, try fileMode(in: folder)) != 0, errno != EPERM {
             throw LibraryError(errno: errno, path: report.path)
         }
@@ -106,8 +106,8 @@ extension LibraryFile {
         path.map(name(of:)).map { $0.hasSuffix(".sqlite") ? String($0.dropLast(7)) : $0 } ?? "library"
     }
 
-    /// Returns the part of the names of a library's backups in a shared folder that comes before the library's id, such as
-    /// `library-raspi-`.
+    /// Returns the part of the names of a library's backups in a shared folder that comes before the library's id, such
+    /// as `library-raspi-`.
     static func sharedPrefix(of path: String?, device: String) -> String {
         // The name must contain only characters that FAT allows, and no slash.
         let host = String(device.unicodeScalars.map { $0.isPortable ? Character($0) : "_" }.prefix(60))
@@ -139,8 +139,8 @@ public struct OwnBackups: Sendable, Equatable {
 }
 
 extension LibraryFile {
-    /// Chooses the backups that have the id of the library at `path`. If the id is unknown, chooses the backups whose names the
-    /// library could have given.
+    /// Chooses the backups that have the id of the library at `path`. If the id is unknown, chooses the backups whose
+    /// names the library could have given.
     ///
     /// - Parameters:
     ///   - identity: the library's ``identity()``; `nil` if it cannot be read.
@@ -151,8 +151,8 @@ extension LibraryFile {
         let readable = backups.filter { $0.problem == nil }.sorted { ($0.at, $0.path) > ($1.at, $1.path) }
         let own = realPath(ownBackupFolder(of: path))
         let rotation = BackupRotation(prefix: stem(of: realPath(path)) + "-")
-        // A backup beside the library with the library's name belongs to the library, even if it has no id because it was made
-        // when libraries did not have ids.
+        // A backup beside the library with the library's name belongs to the library, even if it has no id because it
+        // was made when libraries did not have ids.
         func isBeside(_ backup: StoredBackup) -> Bool {
             realPath(folder(of: backup.path)) == own && rotation.instant(of: name(of: backup.path)) != nil
         }
@@ -213,7 +213,8 @@ struct BackupTarget {
         }
     }
 
-    /// Checks that the disk has room for the copy, so that a backup does not fill up a small memory stick and then fail.
+    /// Checks that the disk has room for the copy, so that a backup does not fill up a small memory stick and then
+    /// fail.
     ///
     /// - Throws: ``LibraryError/noRoom(path:needed:free:)`` if there is not enough room.
     func checkRoom(for db: Database) throws {
@@ -249,12 +250,12 @@ struct BackupTarget {
     private func refusal(_ what: String) -> LibraryError { .wouldOverwrite(path: path, what: what) }
 }
 
-/// The rotation of the backups in a folder. It keeps the newest backup of each of the last seven days on which a backup was made,
-/// and the newest backup of each of the last four weeks in which one was made. Days are in UTC, as in the file names, and weeks
-/// begin on Monday (ISO 8601).
+/// The rotation of the backups in a folder. It keeps the newest backup of each of the last seven days on which a backup
+/// was made, and the newest backup of each of the last four weeks in which one was made. Days are in UTC, as in the
+/// file names, and weeks begin on Monday (ISO 8601).
 ///
-/// Only files with the names of this library's backups take part, so a copy that a person has given another name is never
-/// removed.
+/// Only files with the names of this library's backups take part, so a copy that a person has given another name is
+/// never removed.
 struct BackupRotation {
     static let keptDays = 7
     static let keptWeeks = 4
@@ -265,7 +266,8 @@ struct BackupRotation {
     /// Returns the name of a backup, such as `library-2026-11-21T120000Z.sqlite`.
     func name(at now: Date) -> String { prefix + stamp(now) + Self.ending }
 
-    /// Returns the time at which the backup with a name was begun; `nil` if the name is not that of a backup of this library.
+    /// Returns the time at which the backup with a name was begun; `nil` if the name is not that of a backup of this
+    /// library.
     func instant(of name: String) -> Date? {
         guard name.hasPrefix(prefix), name.hasSuffix(Self.ending),
             name.utf8.count == prefix.utf8.count + Self.stampLength + Self.ending.utf8.count
@@ -275,9 +277,9 @@ struct BackupRotation {
 
     /// Returns the names of the backups to remove.
     ///
-    /// A backup with a date later than `now` is neither removed nor counted, because either the clock was ahead then, or it is
-    /// behind now. So even if the clock is wrong, earlier backups are not all removed, and the backup that was just made always
-    /// stays.
+    /// A backup with a date later than `now` is neither removed nor counted, because either the clock was ahead then,
+    /// or it is behind now. So even if the clock is wrong, earlier backups are not all removed, and the backup that was
+    /// just made always stays.
     ///
     /// - Parameters:
     ///   - names: the names of the files in one folder, in any order.
@@ -329,8 +331,8 @@ func stamp(_ now: Date) -> String { now.ISO8601Format().replacing(":", with: "")
 private let partials = Mutex<[String: Set<String>]>([:])
 
 extension LibraryFile {
-    /// Removes the partial copies of this instance's running backups. A program calls this when a signal is about to end it. If a
-    /// backup still continues after this, it fails.
+    /// Removes the partial copies of this instance's running backups. A program calls this when a signal is about to
+    /// end it. If a backup still continues after this, it fails.
     public func abandonBackups() { partials.withLock { $0[holder]?.forEach(removeDatabase) } }
 
     func beginPartial(_ path: String) { partials.withLock { _ = $0[holder, default: []].insert(path) } }

@@ -3,7 +3,8 @@ import FoundationEssentials
 import GRDB
 
 extension LibraryFile {
-    /// Returns the id of this library, which consists of eight random hexadecimal digits. The library's backups have the same id.
+    /// Returns the id of this library, which consists of eight random hexadecimal digits. The library's backups have
+    /// the same id.
     public func identity() async throws -> String {
         guard let id = try await read(Self.storedIdentity) else {
             throw LibraryError.corrupt(path: path ?? ":memory:", what: "its id is missing")
@@ -22,8 +23,8 @@ extension LibraryFile {
         return try String.fetchOne(db, sql: "SELECT id FROM identity")
     }
 
-    /// Changes the id in a file that no process has open. A file with version 1 of the schema stays as it is, and gets an id when
-    /// it is migrated.
+    /// Changes the id in a file that no process has open. A file with version 1 of the schema stays as it is, and gets
+    /// an id when it is migrated.
     static func setIdentity(_ id: String, of path: String) throws {
         let file = try DatabaseQueue(path: path, configuration: configuration())
         defer { try? file.close() }

@@ -4,18 +4,19 @@ import GRDB
 import Glibc
 
 extension LibraryFile {
-    /// Replaces a library with a backup. Before anything is changed, the backup is copied beside the library, and the copy is
-    /// checked. Then the previous library is moved aside with its side files, even if it is damaged. It is never deleted.
+    /// Replaces a library with a backup. Before anything is changed, the backup is copied beside the library, and the
+    /// copy is checked. Then the previous library is moved aside with its side files, even if it is damaged. It is
+    /// never deleted.
     ///
-    /// The settings for network access come from the previous library, not from the backup: the access code is that of the
-    /// previous library, and a station that it has revoked stays revoked. All sign-ins end. If the previous library cannot be
-    /// read, the access code is removed and all stations are revoked (``CopyReport/isAccessClosed``).
+    /// The settings for network access come from the previous library, not from the backup: the access code is that of
+    /// the previous library, and a station that it has revoked stays revoked. All sign-ins end. If the previous library
+    /// cannot be read, the access code is removed and all stations are revoked (``CopyReport/isAccessClosed``).
     ///
     /// - Parameters:
     ///   - backup: the path of a file that ``backup(to:progress:)`` has made, or of a library.
     ///   - path: the path of the library, which need not exist.
-    ///   - identity: the id of the previous library, which the restored library keeps, so that the previous library's backups
-    ///     still belong to it. With `nil`, the restored library has the backup's id.
+    ///   - identity: the id of the previous library, which the restored library keeps, so that the previous library's
+    ///     backups still belong to it. With `nil`, the restored library has the backup's id.
     /// - Throws: ``LibraryError``, which is ``LibraryError/inUse(path:)`` if any process has the library open.
     public static func restore(
         from backup: String, to path: String, keeping identity: String? = nil, at now: Date
@@ -28,8 +29,8 @@ extension LibraryFile {
             throw LibraryError.inUse(path: path)
         }
         do {
-            // A restore that was killed may have left such a file. No other process uses the file while this process has both
-            // locks.
+            // A restore that was killed may have left such a file. No other process uses the file while this process
+            // has both locks.
             removeDatabase(incoming)
             var report = try copyChecked(backup, to: incoming)
             if let identity { try setIdentity(identity, of: incoming) }
@@ -72,8 +73,8 @@ extension LibraryFile {
         }
     }
 
-    /// Renames the library and its side files. The main file gets its new name before it loses its old one, so that no process
-    /// finds the library missing and creates an empty library.
+    /// Renames the library and its side files. The main file gets its new name before it loses its old one, so that no
+    /// process finds the library missing and creates an empty library.
     private static func moveAside(_ path: String, at now: Date) throws -> [String] {
         guard try fileFacts(path) != nil else { return [] }
         var aside = "\(path).before-restore-\(stamp(now))"
@@ -83,8 +84,8 @@ extension LibraryFile {
             aside = "\(path).before-restore-\(stamp(now))-\(count)"
         }
         if link(path, aside) != 0 {
-            // If there are no hard links (on FAT, or in some containers), the library is missing for a moment, but this process
-            // has both locks then.
+            // If there are no hard links (on FAT, or in some containers), the library is missing for a moment, but this
+            // process has both locks then.
             guard rename(path, aside) == 0 else { throw LibraryError(errno: errno, path: path) }
         }
         var moved = [aside]
@@ -98,8 +99,8 @@ extension LibraryFile {
 }
 
 extension LibraryLocation {
-    /// Creates the folders and the side file with the locks, as ``prepare()`` does. The file that is now at the path need not be
-    /// a library.
+    /// Creates the folders and the side file with the locks, as ``prepare()`` does. The file that is now at the path
+    /// need not be a library.
     func prepareForReplacement() throws(LibraryError) -> LibraryLock {
         try createFolder(folder(of: path))
         if let network = try FileSystemKind.network(at: folder(of: path)) {
@@ -114,8 +115,8 @@ extension DatabaseError {
     fileprivate var isAboutRoom: Bool { resultCode == .SQLITE_FULL || resultCode == .SQLITE_CANTOPEN }
 }
 
-/// The network access of a library: its access code, wrong codes and stations. A restore takes these from the library that it
-/// replaces, because codes may have been changed and stations may have been revoked since the backup was made.
+/// The network access of a library: its access code, wrong codes and stations. A restore takes these from the library
+/// that it replaces, because codes may have been changed and stations may have been revoked since the backup was made.
 struct RestoredAccess: Sendable {
     private struct Station: Sendable {
         var selector: String
@@ -129,12 +130,12 @@ struct RestoredAccess: Sendable {
 
     /// Reads the access of a library that no process has open.
     ///
-    /// - Returns: `nil` if there is no library at the path, or if it cannot be read. Most libraries are replaced because they are
-    ///   damaged.
+    /// - Returns: `nil` if there is no library at the path, or if it cannot be read. Most libraries are replaced
+    ///   because they are damaged.
     static func read(from path: String) -> RestoredAccess? {
         do {
-            // A read-only connection leaves an empty log and its index behind. These are removed, because only files that were
-            // there before are to be moved aside.
+            // A read-only connection leaves an empty log and its index behind. These are removed, because only files
+            // that were there before are to be moved aside.
             var made: [String] = []
             for suffix in ["-wal", "-shm"] where try fileFacts(path + suffix) == nil { made.append(path + suffix) }
             defer { for file in made { unlink(file) } }
@@ -166,9 +167,9 @@ struct RestoredAccess: Sendable {
         }
     }
 
-    /// Applies a network access to a copy of a library that no process has open. Ends the copy's sign-ins, and replaces its
-    /// access code and its wrong codes. A station that `access` contains gets the token and the state that it has there. All
-    /// other stations are revoked.
+    /// Applies a network access to a copy of a library that no process has open. Ends the copy's sign-ins, and replaces
+    /// its access code and its wrong codes. A station that `access` contains gets the token and the state that it has
+    /// there. All other stations are revoked.
     ///
     /// - Parameter access: the access to apply; `nil` closes all access.
     /// - Returns: true if a code was removed or a station revoked because `access` is `nil`.

@@ -1,12 +1,13 @@
 import Bookplate
 import GRDB
 
-/// The suffix of a change's summary if every book of the change was confirmed in advance. Titles are in quotation marks, so a
-/// title cannot be mistaken for this suffix.
+/// The suffix of a change's summary if every book of the change was confirmed in advance. Titles are in quotation
+/// marks, so a title cannot be mistaken for this suffix.
 let inAdvanceSuffix = " with --yes"
 
-/// Returns the summary of a change to books, with the first title and the number of further books. If the change already has a
-/// summary with the same verb, its first title stays, and the new titles are added to the number of further books.
+/// Returns the summary of a change to books, with the first title and the number of further books. If the change
+/// already has a summary with the same verb, its first title stays, and the new titles are added to the number of
+/// further books.
 ///
 /// - Parameter verb: the beginning of the summary, such as `edited`.
 func summary(_ verb: String, _ titles: [String], of change: ID<Change>, _ db: Database) throws -> String {

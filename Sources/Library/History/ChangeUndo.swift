@@ -2,15 +2,15 @@ import GRDB
 
 /// Undoes one change, row by row, inside the caller's transaction. The last row comes first.
 ///
-/// Every row must still be as the change left it; otherwise, the whole undo is refused. An inserted row stays if other books use
-/// it now. This applies to an author, tag, subject or shelf, and to an edition with copies that the change has not added, with
-/// all its rows.
+/// Every row must still be as the change left it; otherwise, the whole undo is refused. An inserted row stays if other
+/// books use it now. This applies to an author, tag, subject or shelf, and to an edition with copies that the change
+/// has not added, with all its rows.
 ///
-/// A change may have changed one row many times, as an import does if its file contains a book twice. If a row stays, all its
-/// logged versions have to be skipped, because an undone version would conflict with the skipped ones.
+/// A change may have changed one row many times, as an import does if its file contains a book twice. If a row stays,
+/// all its logged versions have to be skipped, because an undone version would conflict with the skipped ones.
 ///
-/// An import of 100,000 books is one change with a million rows. The rows are read in batches, and SQLite itself compares and
-/// undoes them, without decoding their values here.
+/// An import of 100,000 books is one change with a million rows. The rows are read in batches, and SQLite itself
+/// compares and undoes them, without decoding their values here.
 struct ChangeUndo {
     /// A row is no longer as the change left it.
     struct RowChangedError: Error {
@@ -20,8 +20,8 @@ struct ChangeUndo {
 
     private let db: Database
     private let change: Int64
-    /// The editions that lose a copy by this undo. Each is removed if it has no copy left. Authors and subjects are treated in
-    /// the same way.
+    /// The editions that lose a copy by this undo. Each is removed if it has no copy left. Authors and subjects are
+    /// treated in the same way.
     private var touchedEditions: Set<Int64> = []
     private var touchedAuthors: Set<Int64> = []
     private var touchedSubjects: Set<Int64> = []
@@ -32,8 +32,8 @@ struct ChangeUndo {
         self.change = change
     }
 
-    /// - Parameter progress: the function that receives the number of rows that have been undone, and the total number of rows.
-    ///   If it throws, the caller's transaction is rolled back.
+    /// - Parameter progress: the function that receives the number of rows that have been undone, and the total number
+    ///   of rows. If it throws, the caller's transaction is rolled back.
     mutating func run(progress: (Int, Int) throws -> Void = { _, _ in }) throws {
         try db.execute(sql: "PRAGMA defer_foreign_keys = ON")
         let total = try db.value(Int.self, "SELECT count(*) FROM changeRow WHERE change = ?", [change]) ?? 0
@@ -102,8 +102,8 @@ struct ChangeUndo {
         }
     }
 
-    /// Returns true if other rows now refer to an inserted row, so that it has to stay. References that the change itself has
-    /// made were made after the insertion, so they have already been undone.
+    /// Returns true if other rows now refer to an inserted row, so that it has to stay. References that the change
+    /// itself has made were made after the insertion, so they have already been undone.
     private func isUsedByOthers(_ row: LoggedRow) throws -> Bool {
         switch row.table {
         case "author": try exists("SELECT 1 FROM editionAuthor WHERE author = ? LIMIT 1", [row.rowID])
@@ -114,8 +114,9 @@ struct ChangeUndo {
         }
     }
 
-    /// Returns true if a row belongs to an edition that the change has inserted, and that now has copies that the change has not
-    /// added. The answer does not depend on how much has already been undone, so it is the same for all rows of an edition.
+    /// Returns true if a row belongs to an edition that the change has inserted, and that now has copies that the
+    /// change has not added. The answer does not depend on how much has already been undone, so it is the same for all
+    /// rows of an edition.
     private func isOfKeptEdition(_ row: LoggedRow) throws -> Bool {
         let edition: Int64?
         switch row.table {
@@ -140,7 +141,8 @@ struct ChangeUndo {
         try db.row(query, arguments) != nil
     }
 
-    /// Returns true if the row exists and has the values of a logged image. Columns that a later migration has added are ignored.
+    /// Returns true if the row exists and has the values of a logged image. Columns that a later migration has added
+    /// are ignored.
     private func isPresent(_ json: String, in table: Table) throws -> Bool {
         let image = try Self.image(db, json)
         let identity = StatementArguments(table.keys.map { image[$0] ?? .null })
@@ -192,8 +194,8 @@ private struct Table {
     let identity: String
     /// The statement that deletes a row. The parameter ?1 is the row's logged key.
     let deletion: String
-    /// The statement that deletes a row if its image is still the same. The parameter ?1 is the row's logged key, and ?2 is the
-    /// image as a trigger has written it.
+    /// The statement that deletes a row if its image is still the same. The parameter ?1 is the row's logged key, and
+    /// ?2 is the image as a trigger has written it.
     let deletionIfUnchanged: String
 
     init(_ db: Database, _ name: String) throws {
@@ -214,8 +216,8 @@ extension Array {
 
 /// The tables whose rows are logged in changes. If a table has `columns`, only these columns are logged.
 ///
-/// Leases, lookups, covers and the answer cache are not a person's work, so they are not logged, and an undo does not change
-/// them.
+/// Leases, lookups, covers and the answer cache are not a person's work, so they are not logged, and an undo does not
+/// change them.
 let trackedTables: [(name: String, columns: Set<String>?)] = [
     ("edition", nil), ("author", nil), ("editionAuthor", nil), ("subject", nil), ("editionSubject", nil),
     ("identifier", nil), ("shelf", nil), ("copy", nil), ("tag", nil), ("copyTag", nil), ("request", nil),
@@ -228,8 +230,8 @@ extension Schema {
     ///
     /// Source of the method: https://www.sqlite.org/undoredo.html
     static func createUndoTriggers(_ db: Database) throws {
-        // All triggers are created at once, because after each statement that creates one, GRDB reads the whole schema again to
-        // find the columns of the next table.
+        // All triggers are created at once, because after each statement that creates one, GRDB reads the whole schema
+        // again to find the columns of the next table.
         var triggers: [String] = []
         // An older schema has only some of the tables.
         for table in trackedTables where try db.tableExists(table.name) {
@@ -255,7 +257,8 @@ extension Schema {
                 trigger(
                     "UPDATE", when: "\(isLogged) AND (\(differs))", key: key("OLD"), before: image("OLD"),
                     after: image("NEW")))
-            // Insertions and deletions are not logged if only some columns are, because a whole row could not be restored.
+            // Insertions and deletions are not logged if only some columns are, because a whole row could not be
+            // restored.
             guard table.columns == nil else { continue }
             triggers.append(trigger("INSERT", when: isLogged, key: key("NEW"), before: "NULL", after: image("NEW")))
             triggers.append(trigger("DELETE", when: isLogged, key: key("OLD"), before: image("OLD"), after: "NULL"))
@@ -264,7 +267,8 @@ extension Schema {
     }
 }
 
-/// Returns the SQL expression for the image of a row, which is a JSON object with the row's columns in the table's order.
+/// Returns the SQL expression for the image of a row, which is a JSON object with the row's columns in the table's
+/// order.
 ///
 /// - Parameter row: the prefix of the columns, which is `OLD.` or `NEW.` in a trigger.
 func rowImage(_ columns: [String], of row: String = "") -> String {

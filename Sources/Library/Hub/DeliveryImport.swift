@@ -55,8 +55,8 @@ struct DeliveryImport {
             id: delivery.id, revision: delivery.revision, state: delivery.state, outcome: .refused, reason: reason)
     }
 
-    /// Returns the time of the capture by the station's clock if it is plausible; otherwise, the present time. The clock of a
-    /// device without a battery starts in 1970, and an item from the future would stay last in the queue.
+    /// Returns the time of the capture by the station's clock if it is plausible; otherwise, the present time. The
+    /// clock of a device without a battery starts in 1970, and an item from the future would stay last in the queue.
     private func captureTime(of delivery: HubDelivery) -> Date {
         guard let captured = Date(rfc3339: delivery.captured), captured <= now, captured >= Self.earliest else {
             return now
@@ -85,8 +85,8 @@ struct DeliveryImport {
             ])
     }
 
-    /// Updates a waiting item with the station's preset, and with the fields that a person has filled in at the station. The
-    /// hub's own metadata stays.
+    /// Updates a waiting item with the station's preset, and with the fields that a person has filled in at the
+    /// station. The hub's own metadata stays.
     private func update(_ stored: StoredItem, from delivery: HubDelivery) throws {
         guard stored.item.state == .waiting else { return }
         var metadata = stored.item.metadata

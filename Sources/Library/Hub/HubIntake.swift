@@ -28,9 +28,9 @@ extension LibraryFile: HubIntake {
         return receipts
     }
 
-    /// Undoes the changes here whose books the station has undone since they were saved, even if the station has confirmed the
-    /// books again after that. An undo can be repeated without harm, so this need not be in the transaction that records the
-    /// delivery.
+    /// Undoes the changes here whose books the station has undone since they were saved, even if the station has
+    /// confirmed the books again after that. An undo can be repeated without harm, so this need not be in the
+    /// transaction that records the delivery.
     ///
     /// - Returns: the changes that could not be undone, with the reasons.
     private func applyUndos(

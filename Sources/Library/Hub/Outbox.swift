@@ -3,8 +3,8 @@ import FoundationEssentials
 import GRDB
 
 extension LibraryFile {
-    /// Opens a station's outbox, or creates it. An outbox is a library file in which every change of the intake queue waits until
-    /// it is sent to the hub.
+    /// Opens a station's outbox, or creates it. An outbox is a library file in which every change of the intake queue
+    /// waits until it is sent to the hub.
     ///
     /// - Parameter hub: the address of the hub, which is stored when the outbox is created and never changes.
     /// - Throws: ``LibraryError``.

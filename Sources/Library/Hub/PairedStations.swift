@@ -3,8 +3,8 @@ import FoundationEssentials
 import GRDB
 
 extension LibraryFile: PairedStations {
-    /// The largest number of paired stations. It is more than a household has, but small enough that a stolen access code cannot
-    /// be used to fill the disk. The same number of revoked stations is kept.
+    /// The largest number of paired stations. It is more than a household has, but small enough that a stolen access
+    /// code cannot be used to fill the disk. The same number of revoked stations is kept.
     private static let limit = 200
 
     public func pair(
@@ -31,8 +31,8 @@ extension LibraryFile: PairedStations {
         return (station, token.text)
     }
 
-    /// Deletes the stations that were revoked first if there are more revoked stations than the limit. Stations that have
-    /// delivered something are kept.
+    /// Deletes the stations that were revoked first if there are more revoked stations than the limit. Stations that
+    /// have delivered something are kept.
     private static func deleteOldRevoked(_ db: Database) throws {
         try db.run(
             """
@@ -62,7 +62,8 @@ extension LibraryFile: PairedStations {
             return PairedStation(row: row)
         }
         guard let station = found else { return nil }
-        // The last use is recorded at most once per minute, because a write for every request would wear out a memory card.
+        // The last use is recorded at most once per minute, because a write for every request would wear out a memory
+        // card.
         if abs(now.timeIntervalSince(station.lastUsed ?? .distantPast)) >= 60 {
             try await lastUse.record {
                 try await write { db in
@@ -109,8 +110,8 @@ extension String {
     var isUUID: Bool { UUID(uuidString: self)?.uuidString.lowercased() == self }
 }
 
-/// A station's token. It consists of a selector, which finds the station's row, and a secret of 256 random bits. Only the hash of
-/// the secret is stored.
+/// A station's token. It consists of a selector, which finds the station's row, and a secret of 256 random bits. Only
+/// the hash of the secret is stored.
 struct StationToken {
     let selector: String
     let secret: String

@@ -3,9 +3,9 @@ import FoundationEssentials
 import GRDB
 
 extension LibraryFile {
-    /// Exports everything that a person can have entered, from one consistent state of the library. The order is fixed, so the
-    /// same library always results in the same records. Memory use is limited, and other connections can read and write at the
-    /// same time.
+    /// Exports everything that a person can have entered, from one consistent state of the library. The order is fixed,
+    /// so the same library always results in the same records. Memory use is limited, and other connections can read
+    /// and write at the same time.
     ///
     /// The export leaves out the intake queue, the pictures of covers, the answer cache and the change history.
     ///

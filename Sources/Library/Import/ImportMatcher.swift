@@ -27,9 +27,9 @@ struct ImportMatcher {
         try db.value(Int64.self, "SELECT edition FROM copy WHERE id = ?", [copy])
     }
 
-    /// Finds an edition by the ids of other systems, then by its ISBN, and then by title and first author, ignoring case and
-    /// diacritics. Two different ISBNs, or two different ids from one system, belong to two editions, even if their titles are
-    /// the same.
+    /// Finds an edition by the ids of other systems, then by its ISBN, and then by title and first author, ignoring
+    /// case and diacritics. Two different ISBNs, or two different ids from one system, belong to two editions, even if
+    /// their titles are the same.
     func edition(_ isbn: ISBN?, _ metadata: Metadata) throws -> Int64? {
         for (scheme, values) in metadata.identifiers.sorted(by: { $0.key < $1.key }) where namesEditions(scheme) {
             for value in values {
@@ -60,8 +60,8 @@ struct ImportMatcher {
         }?["id"]
     }
 
-    /// Returns true if another system distinguishes two editions. This is so if both have ids of the same scheme, but none in
-    /// common.
+    /// Returns true if another system distinguishes two editions. This is so if both have ids of the same scheme, but
+    /// none in common.
     private func isDifferent(_ edition: Int64, from identifiers: [String: [String]]) throws -> Bool {
         let offered = identifiers.filter { namesEditions($0.key) && !$0.value.isEmpty }
         guard !offered.isEmpty else { return false }
@@ -72,8 +72,8 @@ struct ImportMatcher {
         }
     }
 
-    /// Returns the copy of an edition that is chosen for a row without an id of its own. Copies that are not in the trash are
-    /// preferred, then owned copies, and then older copies.
+    /// Returns the copy of an edition that is chosen for a row without an id of its own. Copies that are not in the
+    /// trash are preferred, then owned copies, and then older copies.
     ///
     /// - Parameter claimed: the copies that already belong to other rows.
     func copy(of edition: Int64, except claimed: Set<Int64> = []) throws -> Int64? {

@@ -2,11 +2,11 @@ import Bookplate
 import FoundationEssentials
 import GRDB
 
-/// Fills the gaps of a book in the library from an imported record. Each step returns the names of the fields that it has filled,
-/// which are shown to a person.
+/// Fills the gaps of a book in the library from an imported record. Each step returns the names of the fields that it
+/// has filled, which are shown to a person.
 ///
-/// A copy is filled only once, because when the same row is imported again, a person may have removed the data that the copy
-/// lacks. Only a copy that was never begun here still gets readings, because the row may come from a newer export.
+/// A copy is filled only once, because when the same row is imported again, a person may have removed the data that the
+/// copy lacks. Only a copy that was never begun here still gets readings, because the row may come from a newer export.
 struct ImportMerger {
     let db: Database
     let stored: StoredBook
@@ -14,8 +14,8 @@ struct ImportMerger {
     let isKnown: Bool
     /// True if an earlier row of the file belongs to the same book.
     var isFurther = false
-    /// True if the record's readings, notes and quotes have ids. Then those that are already in the library have been left out of
-    /// the record.
+    /// True if the record's readings, notes and quotes have ids. Then those that are already in the library have been
+    /// left out of the record.
     var hasIdentities = false
 
     private var copy: Copy { stored.book.copy }
@@ -94,9 +94,10 @@ struct ImportMerger {
         return ["tags"]
     }
 
-    /// Fills the readings. A To Read copy that never had a reading gets the status and the readings from the file. If a copy has
-    /// a single reading without dates, this reading gets the dates of the file's last reading, and the file's earlier readings
-    /// are added. This is done only if the readings in the file have no ids, because otherwise they are different readings.
+    /// Fills the readings. A To Read copy that never had a reading gets the status and the readings from the file. If a
+    /// copy has a single reading without dates, this reading gets the dates of the file's last reading, and the file's
+    /// earlier readings are added. This is done only if the readings in the file have no ids, because otherwise they
+    /// are different readings.
     private func fillReadings(from record: CopyRecord) throws -> [String] {
         guard let last = record.readings.last else { return [] }
         if copy.readings.isEmpty {
@@ -133,8 +134,8 @@ struct ImportMerger {
         return filled
     }
 
-    /// Adds the readings of a further row for the same book. Adds only readings that end on a day on which no other reading ends,
-    /// and orders them by this day. The status stays that of the reading that the book shows.
+    /// Adds the readings of a further row for the same book. Adds only readings that end on a day on which no other
+    /// reading ends, and orders them by this day. The status stays that of the reading that the book shows.
     private func addReadings(from record: CopyRecord) throws -> [String] {
         func end(_ reading: Reading) -> CalendarDay? { reading.finished ?? reading.stopped }
         var all = copy.readings

@@ -7,8 +7,8 @@ public actor LibraryImport: BookImport {
     private let library: LibraryFile
     private let name: String
     private var change: ID<Change>?
-    /// The copies to which rows with ids of their own were imported. No other row is imported to them, so that two copies of one
-    /// edition stay two copies.
+    /// The copies to which rows with ids of their own were imported. No other row is imported to them, so that two
+    /// copies of one edition stay two copies.
     private var claimed: Set<Int64> = []
     private var books = 0
 
@@ -26,8 +26,8 @@ public actor LibraryImport: BookImport {
         } catch {
             imported = .failure(error)
         }
-        // The settings are reset after each call, because nothing marks the end of an import, and the connection may stay open
-        // for months. This is done in a task of its own, because GRDB refuses to work in a cancelled task.
+        // The settings are reset after each call, because nothing marks the end of an import, and the connection may
+        // stay open for months. This is done in a task of its own, because GRDB refuses to work in a cancelled task.
         try await Task { [library] in try await library.tuneConnection(.standard) }.value
         return try imported.get()
     }
@@ -36,8 +36,8 @@ public actor LibraryImport: BookImport {
         do {
             return try await importBatch(rows, at: now, inSavepoints: false)
         } catch LibraryError.constraint {
-            // If the schema refuses one row, the other rows must still be imported. This is rare, so savepoints are used only in
-            // this case.
+            // If the schema refuses one row, the other rows must still be imported. This is rare, so savepoints are
+            // used only in this case.
             return try await importBatch(rows, at: now, inSavepoints: true)
         }
     }
@@ -83,9 +83,9 @@ struct ConnectionTuning {
     /// The length of the write-ahead log, in pages, at which it is copied into the file.
     let checkpoint: Int
 
-    /// The storage of statement journals and sorts. Every logged INSERT can fail half-way in its triggers, so SQLite keeps a
-    /// journal of it. In measurements, keeping these journals in files took a hundred small writes per book, and a third of the
-    /// time of an import.
+    /// The storage of statement journals and sorts. Every logged INSERT can fail half-way in its triggers, so SQLite
+    /// keeps a journal of it. In measurements, keeping these journals in files took a hundred small writes per book,
+    /// and a third of the time of an import.
     let temporaries: Temporaries
 
     /// The values of `temp_store`. Source: https://www.sqlite.org/pragma.html#pragma_temp_store
@@ -93,7 +93,8 @@ struct ConnectionTuning {
 
     /// The default settings of SQLite.
     static let standard = ConnectionTuning(cache: 2000, checkpoint: 1000, temporaries: .inFiles)
-    /// The settings for transactions with hundreds of books. With the default settings, these write the same pages many times.
+    /// The settings for transactions with hundreds of books. With the default settings, these write the same pages many
+    /// times.
     static let bulk = ConnectionTuning(cache: 32_768, checkpoint: 8000, temporaries: .inMemory)
 }
 
@@ -113,8 +114,8 @@ extension LibraryFile {
     }
 }
 
-/// Imports rows inside one change. A book that is already in the library gets only the data that it lacks. Nothing that a person
-/// has entered is overwritten.
+/// Imports rows inside one change. A book that is already in the library gets only the data that it lacks. Nothing that
+/// a person has entered is overwritten.
 struct RowImporter {
     let db: Database
     let now: Date
@@ -152,8 +153,8 @@ struct RowImporter {
         return result ?? ImportResult(row: row.number, outcome: .refused(reason: "importing it gave no result"))
     }
 
-    /// Describes the rule of the library that a row breaks, and the remedy. The name of the table or condition comes from
-    /// SQLite's message.
+    /// Describes the rule of the library that a row breaks, and the remedy. The name of the table or condition comes
+    /// from SQLite's message.
     private static func reason(_ error: DatabaseError) -> String {
         let message = error.message ?? ""
         let rest = message.firstIndex(of: ":").map { message[message.index(after: $0)...] } ?? ""
@@ -252,8 +253,8 @@ extension ImportRow {
 }
 
 extension LibraryFile {
-    /// Returns a temporary copy of the library. The dry run of an import uses such a copy, so that it reports exactly what the
-    /// import would do, without blocking other processes.
+    /// Returns a temporary copy of the library. The dry run of an import uses such a copy, so that it reports exactly
+    /// what the import would do, without blocking other processes.
     ///
     /// The copy is a temporary file that SQLite creates and removes. It needs as much room on the disk as the library.
     public func temporaryCopy() async throws -> LibraryFile {

@@ -2,8 +2,8 @@ import Bookplate
 import FoundationEssentials
 import GRDB
 
-/// Imports records in Bookplate's own JSON format. Ids are kept. If the library has a book under another id, it is found by its
-/// ISBN.
+/// Imports records in Bookplate's own JSON format. Ids are kept. If the library has a book under another id, it is
+/// found by its ISBN.
 extension RowImporter {
     mutating func importRecord(_ record: LibraryRecord, row: Int) throws -> ImportResult {
         switch record {
@@ -173,7 +173,8 @@ extension ReadingRecord {
         _ sessions: [Session], _ entries: [ProgressEntry], of reading: ID<Reading>, _ db: Database
     ) throws {
         for session in sessions {
-            // A library has at most one running session. If one is running here, a running session from the file is left out.
+            // A library has at most one running session. If one is running here, a running session from the file is
+            // left out.
             if session.isRunning, try StoredSessions.running(db) != nil { continue }
             try StoredSessions.insert(session, of: reading, db)
         }

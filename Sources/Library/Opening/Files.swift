@@ -25,8 +25,9 @@ func readFile(_ path: String, limit: Int) throws(LibraryError) -> [UInt8] {
     return bytes
 }
 
-/// Replaces a file completely or not at all. The file is on the disk when this function returns. Writes a partial file beside the
-/// file, syncs it and renames it. Then syncs the folder, because rename(2) alone does not survive a power cut.
+/// Replaces a file completely or not at all. The file is on the disk when this function returns. Writes a partial file
+/// beside the file, syncs it and renames it. Then syncs the folder, because rename(2) alone does not survive a power
+/// cut.
 func replaceFile(_ path: String, with bytes: [UInt8], mode: mode_t) throws(LibraryError) {
     let partial = path + ".partial"
     var isCreated = false
@@ -50,8 +51,8 @@ func replaceFile(_ path: String, with bytes: [UInt8], mode: mode_t) throws(Libra
 /// Syncs a file's content to the disk.
 func syncFile(_ path: String) throws(LibraryError) { try sync(path) }
 
-/// Syncs the names in a file's folder to the disk. File systems that cannot sync a folder (FUSE and some network file systems)
-/// answer EINVAL or ENOTSUP. This is not an error, because they write the names without a sync.
+/// Syncs the names in a file's folder to the disk. File systems that cannot sync a folder (FUSE and some network file
+/// systems) answer EINVAL or ENOTSUP. This is not an error, because they write the names without a sync.
 func syncFolder(of path: String) throws(LibraryError) { try sync(folder(of: path), ignoring: [EINVAL, ENOTSUP]) }
 
 private func sync(_ path: String, ignoring harmless: Set<Int32> = []) throws(LibraryError) {
@@ -84,7 +85,8 @@ func fileNames(in folder: String) -> [String] {
     return names
 }
 
-/// Resolves symbolic links, including a link whose target does not exist yet. Returns `path` itself if its folder does not exist.
+/// Resolves symbolic links, including a link whose target does not exist yet. Returns `path` itself if its folder does
+/// not exist.
 func realPath(_ path: String) -> String {
     var path = path
     // The kernel follows at most 40 links (path_resolution(7)).
@@ -121,15 +123,15 @@ func createFolder(_ path: String) throws(LibraryError) {
     }
 }
 
-/// Creates a folder beside a library. The group gets access to the new folder if it has access to the library's own folder. An
-/// existing folder stays as it is.
+/// Creates a folder beside a library. The group gets access to the new folder if it has access to the library's own
+/// folder. An existing folder stays as it is.
 func createFolderBeside(_ path: String) throws(LibraryError) {
     let isNew = try fileFacts(path) == nil
     guard isNew, try fileMode(in: folder(of: path)) == 0o660 else { return try createFolder(path) }
     guard mkdir(path, 0o770) == 0 || errno == EEXIST else { throw LibraryError(errno: errno, path: path) }
-    // The umask must not exclude the group, and new files must belong to the group (inode(7), S_ISGID). The new folder usually
-    // inherits this bit from its parent folder. If it has the bit, chmod is not called, because systemd may forbid it to a
-    // service (RestrictSUIDSGID).
+    // The umask must not exclude the group, and new files must belong to the group (inode(7), S_ISGID). The new folder
+    // usually inherits this bit from its parent folder. If it has the bit, chmod is not called, because systemd may
+    // forbid it to a service (RestrictSUIDSGID).
     guard let facts = try fileFacts(path), facts.st_mode & 0o7777 != 0o2770 else { return }
     guard chmod(path, 0o2770) == 0 else { throw LibraryError(errno: errno, path: path) }
 }
@@ -142,8 +144,8 @@ func fileFacts(_ path: String) throws(LibraryError) -> stat? {
     return nil
 }
 
-/// Returns the mode for new files in a folder. The owner and the group get access if the group may write to the folder, as in the
-/// service's library; otherwise, only the owner gets access.
+/// Returns the mode for new files in a folder. The owner and the group get access if the group may write to the folder,
+/// as in the service's library; otherwise, only the owner gets access.
 func fileMode(in folder: String) throws(LibraryError) -> mode_t {
     guard let facts = try fileFacts(folder) else { return 0o600 }
     return facts.st_mode & S_IWGRP != 0 ? 0o660 : 0o600

@@ -3,8 +3,8 @@ import Glibc
 
 /// The location of a library, which is inspected before anything is written there.
 struct LibraryLocation {
-    /// The path of the file, with links resolved. Locks, side files, covers and backups are beside the file itself, not beside a
-    /// link to it.
+    /// The path of the file, with links resolved. Locks, side files, covers and backups are beside the file itself, not
+    /// beside a link to it.
     let path: String
     /// The permission mode for new files.
     let mode: mode_t
@@ -14,8 +14,8 @@ struct LibraryLocation {
     init(_ path: String) {
         let path = realPath(path)
         self.path = path
-        // If the folder cannot be read, prepare() reports it. If it does not exist yet, it will be created with access for its
-        // owner only.
+        // If the folder cannot be read, prepare() reports it. If it does not exist yet, it will be created with access
+        // for its owner only.
         mode = (try? fileMode(in: folder(of: path))) ?? 0o600
     }
 
@@ -39,8 +39,8 @@ struct LibraryLocation {
         return try LibraryLock(path: path + "-lock", mode: mode)
     }
 
-    /// Returns true if there is a write-ahead log with content beside the file. Then either a process has the file open, or a
-    /// process has ended without closing it.
+    /// Returns true if there is a write-ahead log with content beside the file. Then either a process has the file
+    /// open, or a process has ended without closing it.
     func hasLeftoverLog() throws(LibraryError) -> Bool { try fileFacts(path + "-wal")?.st_size ?? 0 > 0 }
 
     /// Inspects the file without changing a byte of it.
@@ -58,8 +58,8 @@ struct LibraryLocation {
             }
             return .existing
         }
-        // The newest header is in the write-ahead log, which only SQLite can read. A read-only connection leaves the file and the
-        // log as they are.
+        // The newest header is in the write-ahead log, which only SQLite can read. A read-only connection leaves the
+        // file and the log as they are.
         let queue = try DatabaseQueue(path: path, configuration: LibraryFile.configuration(readonly: true))
         defer { try? queue.close() }
         try queue.read { db in
@@ -113,11 +113,12 @@ struct FileHeader {
     }
 }
 
-/// Distinguishes network file systems from local ones, because SQLite's write-ahead log needs the shared memory and the locks of
-/// one kernel (https://www.sqlite.org/wal.html, "All processes using a database must be on the same host computer").
+/// Distinguishes network file systems from local ones, because SQLite's write-ahead log needs the shared memory and the
+/// locks of one kernel (https://www.sqlite.org/wal.html, "All processes using a database must be on the same host
+/// computer").
 enum FileSystemKind {
-    /// The names of the refused types, as mountinfo has them. The numbers that statfs(2) returns are of no use, because all FUSE
-    /// file systems have the same number, including local ones (ntfs-3g, exfat).
+    /// The names of the refused types, as mountinfo has them. The numbers that statfs(2) returns are of no use, because
+    /// all FUSE file systems have the same number, including local ones (ntfs-3g, exfat).
     ///
     /// The types 9p and virtiofs are allowed, although another kernel provides them. They are the ordinary disk of many
     /// containers and virtual machines, where only one kernel uses the file.
@@ -127,8 +128,8 @@ enum FileSystemKind {
         "fuse.gvfsd-fuse", "fuse.ceph", "fuse.ceph-fuse", "fuse.moosefs", "fuse.juicefs", "fuse.gcsfuse",
     ]
 
-    /// Returns the type of the network file system on which `folder` is; `nil` if the file system is local, or unknown because
-    /// there is no /proc.
+    /// Returns the type of the network file system on which `folder` is; `nil` if the file system is local, or unknown
+    /// because there is no /proc.
     static func network(at folder: String) throws(LibraryError) -> String? {
         var facts = stat()
         guard stat(folder, &facts) == 0 else { throw LibraryError(errno: errno, path: folder) }
@@ -137,8 +138,8 @@ enum FileSystemKind {
         return type.flatMap { refused.contains($0) ? $0 : nil }
     }
 
-    /// Returns the type of a device's file system, as mountinfo has it. The third field is the device, and the type follows the
-    /// separator " - ". Source: proc_pid_mountinfo(5)
+    /// Returns the type of a device's file system, as mountinfo has it. The third field is the device, and the type
+    /// follows the separator " - ". Source: proc_pid_mountinfo(5)
     static func type(ofDevice device: UInt, in mountinfo: String) -> String? {
         // The major number has twelve bits and the minor number has twenty, and they are interleaved (makedev(3)).
         let major = (device >> 8) & 0xFFF | (device >> 32) & ~0xFFF

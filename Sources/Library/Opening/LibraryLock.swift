@@ -1,20 +1,20 @@
 import Glibc
 import SystemPackage
 
-/// The value of F_OFD_SETLK in asm-generic/fcntl.h, which is the same on every Linux. Swift's Glibc module leaves it out, because
-/// glibc hides it behind _GNU_SOURCE. Remove this constant when the module has it.
+/// The value of F_OFD_SETLK in asm-generic/fcntl.h, which is the same on every Linux. Swift's Glibc module leaves it
+/// out, because glibc hides it behind _GNU_SOURCE. Remove this constant when the module has it.
 private let setOpenFileLock: Int32 = 37
 
-/// The locks on bytes of the side file `…-lock`. The kernel keeps them for this open file description, and releases them when the
-/// process ends.
+/// The locks on bytes of the side file `…-lock`. The kernel keeps them for this open file description, and releases
+/// them when the process ends.
 ///
-/// Byte 0 is *opening*. Its holder is the only process that creates, checks, migrates or replaces the library. Byte 1 is *in
-/// use*. All processes that have the library open share it, so that a restore can find out whether it is alone. Byte 2 is
-/// *backup*. Its holder is the process that makes the day's backup.
+/// Byte 0 is *opening*. Its holder is the only process that creates, checks, migrates or replaces the library. Byte 1
+/// is *in use*. All processes that have the library open share it, so that a restore can find out whether it is alone.
+/// Byte 2 is *backup*. Its holder is the process that makes the day's backup.
 ///
-/// The locks belong to open file descriptions (fcntl F_OFD_SETLK, Linux 3.15). They are used instead of flock(2) because one file
-/// can have several of them, because an exclusive lock becomes a shared lock without a gap, and because two instances in one
-/// process exclude each other as two processes do.
+/// The locks belong to open file descriptions (fcntl F_OFD_SETLK, Linux 3.15). They are used instead of flock(2)
+/// because one file can have several of them, because an exclusive lock becomes a shared lock without a gap, and
+/// because two instances in one process exclude each other as two processes do.
 final class LibraryLock: Sendable {
     enum Byte: Int, Sendable { case opening = 0, inUse = 1, backup = 2 }
     enum Kind: Sendable { case shared, exclusive, none }

@@ -1,8 +1,8 @@
 import GRDB
 
 extension Schema {
-    /// Creates the tables of version 4: the kiosk's access code, its sign-ins and the wrong codes. They are not logged in
-    /// changes, because they are not a person's work on the library, and an undo must not give access again.
+    /// Creates the tables of version 4: the kiosk's access code, its sign-ins and the wrong codes. They are not logged
+    /// in changes, because they are not a person's work on the library, and an undo must not give access again.
     @Sendable static func createAccess(_ db: Database) throws {
         try db.execute(
             sql: """

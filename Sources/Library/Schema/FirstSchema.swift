@@ -1,9 +1,9 @@
 import GRDB
 
 extension Schema {
-    /// Creates the tables of version 1. Times are milliseconds since 1970 in UTC, days are text, and truth values are 0 and 1.
-    /// Where names must be unique ignoring case, the column `name` has the folded form, and another column has the name as it was
-    /// entered.
+    /// Creates the tables of version 1. Times are milliseconds since 1970 in UTC, days are text, and truth values are 0
+    /// and 1. Where names must be unique ignoring case, the column `name` has the folded form, and another column has
+    /// the name as it was entered.
     ///
     /// No deletion cascades between the tables that undo tracks, so that the change log has every deleted row.
     @Sendable static func createFirstSchema(_ db: Database) throws {

@@ -1,6 +1,7 @@
 import GRDB
 
-/// The versions of the schema. A migration that has been released must never be edited. Append another migration instead.
+/// The versions of the schema. A migration that has been released must never be edited. Append another migration
+/// instead.
 enum Schema {
     /// The text "BKPL" as a number, which the file's header contains (PRAGMA application_id).
     static let applicationID: UInt32 = 0x424B_504C

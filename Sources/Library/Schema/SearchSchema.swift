@@ -1,8 +1,8 @@
 import GRDB
 
 extension Schema {
-    /// Creates the tables of version 3, which are the search index. ``SearchIndex`` derives their content from the books, so they
-    /// are not logged in changes.
+    /// Creates the tables of version 3, which are the search index. ``SearchIndex`` derives their content from the
+    /// books, so they are not logged in changes.
     @Sendable static func createSearch(_ db: Database) throws {
         try db.execute(sql: listing)
         try db.execute(sql: searchText)
@@ -11,8 +11,8 @@ extension Schema {
         try SearchIndex.rebuild(db)
     }
 
-    /// One small row for each copy, with all columns by which lists are sorted and filtered. The index for each sort order also
-    /// has the columns of the filters, so that a page of results is found without reading the rows.
+    /// One small row for each copy, with all columns by which lists are sorted and filtered. The index for each sort
+    /// order also has the columns of the filters, so that a page of results is found without reading the rows.
     private static let listing = """
         CREATE TABLE listing (
             copy INTEGER PRIMARY KEY,
@@ -59,21 +59,23 @@ extension Schema {
         ("Rating", "rating"),
     ]
 
-    /// One document for each copy, with the copy's words. Each word begins with the letter of its field (``SearchField``), so
-    /// that every field has word lists of its own, and a word that is common in notes does not slow down a search of titles. The
-    /// positions of words are not needed, so `detail` is `none`. Texts are split into words by ``WordSplitter``, so the tokenizer
-    /// `ascii` only has to treat all other characters as parts of words.
+    /// One document for each copy, with the copy's words. Each word begins with the letter of its field
+    /// (``SearchField``), so that every field has word lists of its own, and a word that is common in notes does not
+    /// slow down a search of titles. The positions of words are not needed, so `detail` is `none`. Texts are split into
+    /// words by ``WordSplitter``, so the tokenizer `ascii` only has to treat all other characters as parts of words.
     ///
-    /// There are prefix lists for three to nine letters after the letter of the field. Shorter prefixes are words of the
-    /// document. If a prefix has no list, a search takes longer the more books have the prefix, because FTS5 merges the lists of
-    /// all its words before it returns the first book. The lists for six and more letters take up a twentieth of the file.
+    /// There are prefix lists for three to nine letters after the letter of the field. Shorter prefixes are words of
+    /// the document. If a prefix has no list, a search takes longer the more books have the prefix, because FTS5 merges
+    /// the lists of all its words before it returns the first book. The lists for six and more letters take up a
+    /// twentieth of the file.
     static let searchText = """
         CREATE VIRTUAL TABLE searchText USING fts5 (
             words, tokenize = 'ascii', prefix = '4 5 6 7 8 9 10', detail = none, columnsize = 0);
         """
 
-    /// The copies whose rows in the search index are out of date. Triggers add copies to this table on every write. SQLite cannot
-    /// fold texts, so `LibraryFile.write` updates the index before it commits, and the table is empty between transactions.
+    /// The copies whose rows in the search index are out of date. Triggers add copies to this table on every write.
+    /// SQLite cannot fold texts, so `LibraryFile.write` updates the index before it commits, and the table is empty
+    /// between transactions.
     private static let staleness = """
         CREATE TABLE searchStale (copy INTEGER PRIMARY KEY) STRICT;
 

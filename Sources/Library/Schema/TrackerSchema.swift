@@ -2,8 +2,8 @@ import Bookplate
 import GRDB
 
 extension Schema {
-    /// Creates the tables of version 2: readings with their progress and sessions, notes, quotes, import flags, and the library's
-    /// id.
+    /// Creates the tables of version 2: readings with their progress and sessions, notes, quotes, import flags, and the
+    /// library's id.
     ///
     /// From this version on, every copy that is not To Read has a reading.
     @Sendable static func createTracker(_ db: Database) throws {
@@ -112,8 +112,8 @@ extension Schema {
 }
 
 extension Schema {
-    /// Adds a reading to every copy that is not To Read. Also adds the rows to the change log that version 2 would have written.
-    /// With these, changes from version 1 can still be undone, and the reading follows the status.
+    /// Adds a reading to every copy that is not To Read. Also adds the rows to the change log that version 2 would have
+    /// written. With these, changes from version 1 can still be undone, and the reading follows the status.
     static func addReadings(_ db: Database) throws {
         let image = rowImage(try db.columns(in: "reading").map(\.name))
         let stateChanges = try Self.stateChanges(db)

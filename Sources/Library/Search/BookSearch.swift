@@ -22,14 +22,15 @@ extension BookQuery {
 
 /// Finds one page of the results of a query.
 ///
-/// As far as possible, the time for a page does not depend on the size of the library. A list without a text walks through an
-/// index until the page is full. A search for a text walks through word lists, from the newest copy to the oldest, until the page
-/// is full. Counting stops at ``BookQuery/countLimit``. Only two kinds of results are read completely: the books that pass a
-/// filter if there are few of them, and the books that match a text if they are sorted by something other than the match.
+/// As far as possible, the time for a page does not depend on the size of the library. A list without a text walks
+/// through an index until the page is full. A search for a text walks through word lists, from the newest copy to the
+/// oldest, until the page is full. Counting stops at ``BookQuery/countLimit``. Only two kinds of results are read
+/// completely: the books that pass a filter if there are few of them, and the books that match a text if they are
+/// sorted by something other than the match.
 ///
-/// Books that match a text equally well are in the order in which they came into the library, newest first. For imported books
-/// this may not be the order of their dates. But the word lists have no other order, and sorting by another order would mean
-/// reading all matches.
+/// Books that match a text equally well are in the order in which they came into the library, newest first. For
+/// imported books this may not be the order of their dates. But the word lists have no other order, and sorting by
+/// another order would mean reading all matches.
 struct BookSearch {
     private let db: Database
     private let query: BookQuery
@@ -59,14 +60,14 @@ struct BookSearch {
         if let text, query.sort == nil, text.isBrief {
             positions = try newest(text, limit + 1)
         } else if let text, query.sort == nil {
-            // The first page fetches all matches in order to count them. With this number, the ranking steps can stop when they
-            // have found all matches.
+            // The first page fetches all matches in order to count them. With this number, the ranking steps can stop
+            // when they have found all matches.
             let all = try after == nil ? allMatches(text) : nil
             counted = all?.count
             positions = try ranked(text, limit + 1, of: all.flatMap { $0.count <= query.countLimit ? $0 : nil })
         } else {
-            // If there are few copies, sorting them also counts them. Otherwise, the walk through an index ends when the page is
-            // full.
+            // If there are few copies, sorting them also counts them. Otherwise, the walk through an index ends when
+            // the page is full.
             if after == nil, let few {
                 (positions, counted) = try firstOfFew(few.sql, few.arguments, limit + 1)
             } else {
@@ -152,8 +153,8 @@ struct BookSearch {
 
     // MARK: Sorts
 
-    /// Returns the books on this page. Books that have a value in the sorted column come first, in the order of the column's
-    /// index. Books without a value follow, newest first.
+    /// Returns the books on this page. Books that have a value in the sorted column come first, in the order of the
+    /// column's index. Books without a value follow, newest first.
     private func sorted(_ limit: Int) throws -> [Position] {
         let (column, isDescending) = order
         var positions: [Position] = []
@@ -178,8 +179,8 @@ struct BookSearch {
         return positions
     }
 
-    /// Returns the first of a few copies, in the order of ``sorted(_:)``, and the number of all these copies. This reads each
-    /// copy once.
+    /// Returns the first of a few copies, in the order of ``sorted(_:)``, and the number of all these copies. This
+    /// reads each copy once.
     private func firstOfFew(
         _ copies: String, _ arguments: StatementArguments, _ limit: Int
     ) throws -> (positions: [Position], total: Int) {

@@ -1,8 +1,9 @@
 import Bookplate
 import GRDB
 
-/// Counts the books for each value of each filter, in one pass. A book that passes all filters is counted for every filter. A
-/// book that fails exactly one filter is counted only for that filter. A book that fails two or more filters is not counted.
+/// Counts the books for each value of each filter, in one pass. A book that passes all filters is counted for every
+/// filter. A book that fails exactly one filter is counted only for that filter. A book that fails two or more filters
+/// is not counted.
 struct FacetCounter {
     private enum Facet: Int { case status, rating, tag, shelf, language, author, owned, wishlist, favourite, date }
 
@@ -129,8 +130,8 @@ struct FacetCounter {
     }
 
     private func named(_ counts: [Int64: Int], _ selection: String, limit: Int) throws -> [NameCount] {
-        // Names with the same number of books are sorted by name, but the names are not known yet. So this fetches every name
-        // that has at least as many books as the last name within the limit.
+        // Names with the same number of books are sorted by name, but the names are not known yet. So this fetches
+        // every name that has at least as many books as the last name within the limit.
         var chosen = counts
         if counts.count > limit {
             let least = counts.values.sorted(by: >)[limit - 1]

@@ -2,20 +2,21 @@ import Bookplate
 import Foundation
 import GRDB
 
-/// The filters of a query as conditions on the table `listing`. Texts of the query are arguments, never parts of a statement.
+/// The filters of a query as conditions on the table `listing`. Texts of the query are arguments, never parts of a
+/// statement.
 struct ListingFilter {
     /// The conditions of all filters, joined with AND.
     private(set) var condition: String
     private(set) var arguments: StatementArguments
-    /// For each filter, a statement that returns each copy that passes the filter once. Such a statement is used if there are few
-    /// of these copies.
+    /// For each filter, a statement that returns each copy that passes the filter once. Such a statement is used if
+    /// there are few of these copies.
     private var sources: [(sql: String, arguments: StatementArguments)] = []
-    /// The statement for the copies that pass a filter for which `listing` has no column. Looking these copies up is faster than
-    /// checking every copy.
+    /// The statement for the copies that pass a filter for which `listing` has no column. Looking these copies up is
+    /// faster than checking every copy.
     private(set) var outside: (sql: String, arguments: StatementArguments)?
 
-    /// The largest number of copies for which sorting all copies that pass a filter is faster than walking through an index and
-    /// checking each copy.
+    /// The largest number of copies for which sorting all copies that pass a filter is faster than walking through an
+    /// index and checking each copy.
     private static let few = 3000
     /// The largest number of copies for which it is not worth looking for a narrower filter.
     private static let veryFew = 500
@@ -80,7 +81,8 @@ struct ListingFilter {
 
     /// Adds a condition.
     ///
-    /// - Parameter isNarrow: true if it is possible that only few copies pass the condition. Such a condition must have an index.
+    /// - Parameter isNarrow: true if it is possible that only few copies pass the condition. Such a condition must have
+    ///   an index.
     private mutating func require(_ sql: String, _ values: StatementArguments = [], isNarrow: Bool = true) {
         condition += " AND \(sql)"
         arguments += values
@@ -88,8 +90,8 @@ struct ListingFilter {
     }
 
     private mutating func requireLanguages(_ languages: Set<String>) {
-        // This condition is checked for every row of a walk. One argument for each language is faster than a list that SQLite has
-        // to search.
+        // This condition is checked for every row of a walk. One argument for each language is faster than a list that
+        // SQLite has to search.
         if languages.count <= 16 {
             let placeholders = String(repeating: ", ?", count: languages.count).dropFirst(2)
             require("language IN (\(placeholders))", StatementArguments(languages.sorted()))
@@ -135,8 +137,8 @@ struct ListingFilter {
             values += [last.description]
         }
         if let first {
-            // A "~" sorts after every digit and hyphen, so 2024-03 with a "~" comes after each day of that month. The condition
-            // on the year alone can use the index.
+            // A "~" sorts after every digit and hyphen, so 2024-03 with a "~" comes after each day of that month. The
+            // condition on the year alone can use the index.
             parts.append("\(column) >= ? AND \(column) || '~' >= ?")
             values += [String(first.description.prefix(4)), first.description]
         }
@@ -167,8 +169,8 @@ struct ListingFilter {
     }
 }
 
-/// Returns numbers for use in `IN (…)`. An empty list is replaced by an id that no row has, because SQLite would check an empty
-/// list for every row.
+/// Returns numbers for use in `IN (…)`. An empty list is replaced by an id that no row has, because SQLite would check
+/// an empty list for every row.
 private func numbers(_ numbers: [Int64]) -> String {
     numbers.isEmpty ? "-1" : numbers.sorted().map(String.init).joined(separator: ", ")
 }

@@ -1,8 +1,8 @@
 import Bookplate
 import GRDB
 
-/// Finds the text of each book that matches a query. It explains to a person why the book was found, and has the book's own
-/// spelling.
+/// Finds the text of each book that matches a query. It explains to a person why the book was found, and has the book's
+/// own spelling.
 struct MatchFinder {
     private struct FieldText {
         var field: BookHit.Field
@@ -62,8 +62,9 @@ struct MatchFinder {
         return texts
     }
 
-    /// Finds the text that explains why a book matches. Each part of the query is looked for in the texts one after the other,
-    /// until one contains it. The last of the texts found in this way is returned, with all parts of the query marked in it.
+    /// Finds the text that explains why a book matches. Each part of the query is looked for in the texts one after the
+    /// other, until one contains it. The last of the texts found in this way is returned, with all parts of the query
+    /// marked in it.
     private mutating func match(in texts: [FieldText]) -> (match: BookHit.Match?, isComplete: Bool) {
         // The words of each text, which is split when its words are first needed.
         var words = [[SearchWord]?](repeating: nil, count: texts.count)
@@ -121,8 +122,8 @@ struct MatchFinder {
         }
     }
 
-    /// Returns the range that a number takes up at the beginning of a printed number, which may have hyphens or spaces; `nil` if
-    /// the printed number does not begin with it.
+    /// Returns the range that a number takes up at the beginning of a printed number, which may have hyphens or spaces;
+    /// `nil` if the printed number does not begin with it.
     private static func numberRange(of number: String, in text: String) -> Range<Int>? {
         var wanted = Substring(number)
         for (offset, byte) in text.utf8.enumerated() {
@@ -138,8 +139,8 @@ struct MatchFinder {
     }
 }
 
-/// An ASCII text in which no word has an apostrophe, a hyphen or a full stop inside. Words are found directly in its bytes. This
-/// gives the same result as splitting the text, but is many times faster.
+/// An ASCII text in which no word has an apostrophe, a hyphen or a full stop inside. Words are found directly in its
+/// bytes. This gives the same result as splitting the text, but is many times faster.
 private struct PlainText {
     private let bytes: ContiguousArray<UInt8>
 
@@ -184,8 +185,8 @@ extension Snippet {
 
     /// Cuts an excerpt out of a text, around the first marked range.
     ///
-    /// - Parameter marks: the ranges to mark, as UTF-8 offsets. Each range ends between two characters. The ranges may overlap,
-    ///   and may be in any order.
+    /// - Parameter marks: the ranges to mark, as UTF-8 offsets. Each range ends between two characters. The ranges may
+    ///   overlap, and may be in any order.
     init(cutting text: String, around marks: [Range<Int>]) {
         let marks = Self.merged(marks)
         let first = marks.first ?? 0..<0
@@ -260,8 +261,8 @@ extension Snippet {
 }
 
 extension String {
-    /// The text on one line. Line breaks and other control characters are replaced by spaces, and characters that change the
-    /// writing direction are removed.
+    /// The text on one line. Line breaks and other control characters are replaced by spaces, and characters that
+    /// change the writing direction are removed.
     fileprivate var onOneLine: String {
         var scalars = String.UnicodeScalarView()
         for scalar in unicodeScalars {

@@ -1,8 +1,8 @@
 import Bookplate
 import Foundation
 
-/// The end of a page of results, which is the position of the page's last book in the order. A token stays valid if books are
-/// added or removed.
+/// The end of a page of results, which is the position of the page's last book in the order. A token stays valid if
+/// books are added or removed.
 struct PageToken: Equatable {
     enum Key: Equatable {
         case empty
@@ -15,8 +15,8 @@ struct PageToken: Equatable {
     var key: Key
     var copy: Int64
 
-    /// Returns the token as printable text. This is a line of text in URL-safe Base64 (RFC 4648, 5), and also identifies the
-    /// list.
+    /// Returns the token as printable text. This is a line of text in URL-safe Base64 (RFC 4648, 5), and also
+    /// identifies the list.
     func text(in list: BookQuery) -> String {
         let key =
             switch key {

@@ -4,7 +4,8 @@ import Bookplate
 struct QueryText {
     enum Part {
         case word(SearchWord)
-        /// A text that can be part of an ISBN, without hyphens. It comes with its words, because a number can be in a title too.
+        /// A text that can be part of an ISBN, without hyphens. It comes with its words, because a number can be in a
+        /// title too.
         case number(String, words: [SearchWord])
     }
 
@@ -52,8 +53,8 @@ struct QueryText {
         if parts.count == 1, case .word(let word) = parts[0] { isBrief = word.isBrief } else { isBrief = false }
     }
 
-    /// Returns the digits of a text that can be the beginning of an ISBN (`978-0-14`, `01404`); `nil` if the text cannot be one,
-    /// or has at most three digits.
+    /// Returns the digits of a text that can be the beginning of an ISBN (`978-0-14`, `01404`); `nil` if the text
+    /// cannot be one, or has at most three digits.
     private static func number(_ text: Substring) -> String? {
         guard text.utf8.allSatisfy({ 0x30...0x39 ~= $0 || [0x20, 0x2D, 0x58, 0x78].contains($0) }) else { return nil }
         let digits = searchNumber(String(text))
@@ -62,16 +63,17 @@ struct QueryText {
 }
 
 extension SearchWord {
-    /// True if the word has only one or two letters, and may be the beginning of longer words. The index has such beginnings as
-    /// words of their own.
+    /// True if the word has only one or two letters, and may be the beginning of longer words. The index has such
+    /// beginnings as words of their own.
     var isBrief: Bool { isPrefix && !isIdeographic && ends.count <= 2 }
 }
 
-/// Queries in the syntax of FTS5. Words consist only of letters and digits, so they contain no special characters of this syntax.
+/// Queries in the syntax of FTS5. Words consist only of letters and digits, so they contain no special characters of
+/// this syntax.
 extension QueryText {
-    /// The queries that rank books, best first. Each query searches more fields than the query before it, and excludes the books
-    /// that earlier queries find. The rank of a book depends only on the fields that contain the words, not on the rest of the
-    /// library.
+    /// The queries that rank books, best first. Each query searches more fields than the query before it, and excludes
+    /// the books that earlier queries find. The rank of a book depends only on the fields that contain the words, not
+    /// on the rest of the library.
     ///
     /// Books whose title is equal to the text (``title``) come before the results of all these queries.
     var steps: [String] {
@@ -92,7 +94,8 @@ extension QueryText {
         condition([.title, .number, .author, .subtitle, .series, .tag] + (searchesAnnotations ? [.annotation] : []))
     }
 
-    /// The query for a text of one or two letters. It searches only the beginnings of titles and of the parts of authors' names.
+    /// The query for a text of one or two letters. It searches only the beginnings of titles and of the parts of
+    /// authors' names.
     var brief: String { condition([.opening, .author]) }
 
     private func condition(_ fields: [SearchField]) -> String {

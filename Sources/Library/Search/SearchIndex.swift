@@ -2,8 +2,8 @@ import Bookplate
 import GRDB
 
 extension LibraryFile {
-    /// Rebuilds the search index from the books. Nothing is lost when the index is rebuilt. For 100,000 books, it takes some
-    /// seconds.
+    /// Rebuilds the search index from the books. Nothing is lost when the index is rebuilt. For 100,000 books, it takes
+    /// some seconds.
     public func rebuildSearchIndex() async throws {
         try await write { db in
             try db.execute(sql: "INSERT INTO searchStale (copy) SELECT id FROM copy WHERE true ON CONFLICT DO NOTHING")
@@ -22,7 +22,8 @@ struct SearchIndex {
     static func update(_ db: Database) throws {
         guard try db.row("SELECT 1 FROM searchStale LIMIT 1") != nil else { return }
         var index = SearchIndex(db: db)
-        // The copies are updated in batches and in ascending order, which is fastest for FTS5. Descending order is slow.
+        // The copies are updated in batches and in ascending order, which is fastest for FTS5. Descending order is
+        // slow.
         var last = Int64.min
         while true {
             let copies = try Int64.fetchAll(
@@ -39,7 +40,8 @@ struct SearchIndex {
     static func rebuild(_ db: Database) throws {
         try db.execute(sql: "DELETE FROM listing")
         try db.execute(sql: "DROP TABLE IF EXISTS searchText; \(Schema.searchText)")
-        // With a large hash table, FTS5 writes fewer and larger segments, so it has less to merge. The default of FTS5 is 1 MB.
+        // With a large hash table, FTS5 writes fewer and larger segments, so it has less to merge. The default of FTS5
+        // is 1 MB.
         try db.execute(sql: "INSERT INTO searchText (searchText, rank) VALUES ('hashsize', 67108864)")
         try update(db)
         try db.execute(sql: "INSERT INTO searchText (searchText, rank) VALUES ('hashsize', 1048576)")
@@ -111,15 +113,15 @@ struct SearchIndex {
         return known + (entered.map { known.contains($0) ? [] : [$0] } ?? [])
     }
 
-    /// Returns the sort key of a text. It consists of the words of the text, so that quotation marks and inverted signs do not
-    /// count. If a text has no words, its key is the folded text.
+    /// Returns the sort key of a text. It consists of the words of the text, so that quotation marks and inverted signs
+    /// do not count. If a text has no words, its key is the folded text.
     private mutating func sortKey(_ text: String) -> String {
         let key = Self.joined(splitter.words(of: text, for: .query))
         return key.isEmpty ? String(text.searchFolded.unicodeScalars.prefix(Self.longestKey)) : key
     }
 
-    /// The largest number of scalars in a sort key. A page token may contain the keys of two texts, and a person may type or
-    /// paste the token.
+    /// The largest number of scalars in a sort key. A page token may contain the keys of two texts, and a person may
+    /// type or paste the token.
     private static let longestKey = 256
 
     /// Joins words into a sort key. Titles that a search does not distinguish have equal keys.
@@ -128,7 +130,8 @@ struct SearchIndex {
     }
 }
 
-/// The data for the index that comes from other tables, for a batch of copies, by the row id of the copy or the edition.
+/// The data for the index that comes from other tables, for a batch of copies, by the row id of the copy or the
+/// edition.
 private struct IndexedRows {
     var authors: [Int64: [(row: Int64, name: String, isAuthor: Bool)]] = [:]
     var tags: [Int64: [(row: Int64, name: String)]] = [:]
@@ -200,15 +203,16 @@ struct SearchDocument {
         for word in found {
             add(String(field.rawValue) + word.text)
             guard field.hasBriefWords, !word.isIdeographic else { continue }
-            // With this, a word of one or two letters in a query is a word of the index. Otherwise, it would be the prefix of a
-            // large part of all words.
+            // With this, a word of one or two letters in a query is a word of the index. Otherwise, it would be the
+            // prefix of a large part of all words.
             for length in 1...2 where word.ends.count > length {
                 add(String(field.rawValue) + String(word.text.unicodeScalars.prefix(length)))
             }
         }
     }
 
-    /// Adds the forms in which a person may search for a number: the 13 digits, the ISBN-10, and the number as it was entered.
+    /// Adds the forms in which a person may search for a number: the 13 digits, the ISBN-10, and the number as it was
+    /// entered.
     mutating func addNumbers(_ numbers: [String]) {
         for number in numbers where !number.isEmpty { add(String(SearchField.number.rawValue) + number) }
     }

@@ -14,20 +14,21 @@ struct SearchWord: Equatable {
     var isIdeographic = false
 }
 
-/// Splits a text into folded words. The index, the queries and the marking of matches all use this splitter, so that they agree.
+/// Splits a text into folded words. The index, the queries and the marking of matches all use this splitter, so that
+/// they agree.
 ///
-/// A word is a run of letters and digits. If runs are connected by apostrophes, hyphens or full stops, each run is a word. In the
-/// index, all runs together without these signs are a word too. For example, "etranger" and "letranger" both find "L'Étranger",
-/// and "jrr" finds "J.R.R.". In scripts without spaces, every two neighbouring letters are a word. Every emoji is treated like a
-/// letter of such a script.
+/// A word is a run of letters and digits. If runs are connected by apostrophes, hyphens or full stops, each run is a
+/// word. In the index, all runs together without these signs are a word too. For example, "etranger" and "letranger"
+/// both find "L'Étranger", and "jrr" finds "J.R.R.". In scripts without spaces, every two neighbouring letters are a
+/// word. Every emoji is treated like a letter of such a script.
 struct WordSplitter {
     enum Use { case index, query }
 
     static let longestWord = 40
 
     private enum Kind { case letter, ideograph, connector, other }
-    /// The folded characters, which are cached because folding a character takes microseconds and most texts use few different
-    /// characters.
+    /// The folded characters, which are cached because folding a character takes microseconds and most texts use few
+    /// different characters.
     private var folded: [Character: [Unicode.Scalar]] = [:]
 
     /// - Parameter limit: the largest number of words to return.
@@ -176,12 +177,12 @@ struct WordSplitter {
 }
 
 extension String {
-    /// The text with its case folded, by which tags and shelves are compared. Canonically equivalent spellings have the same
-    /// folded text.
+    /// The text with its case folded, by which tags and shelves are compared. Canonically equivalent spellings have the
+    /// same folded text.
     package var caseFolded: String {
         if utf8.allSatisfy({ $0 < 0x80 }) { return lowercased() }
-        // Changing to lower case, to upper case and to lower case again gives the same result as full case folding for everything
-        // that people write (ẞ, ß and ss; ς and σ). The standard library has no table for case folding.
+        // Changing to lower case, to upper case and to lower case again gives the same result as full case folding for
+        // everything that people write (ẞ, ß and ss; ς and σ). The standard library has no table for case folding.
         return precomposedStringWithCanonicalMapping.lowercased().uppercased().lowercased()
             .precomposedStringWithCanonicalMapping
     }

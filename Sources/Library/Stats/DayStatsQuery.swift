@@ -39,8 +39,8 @@ struct DayStatsQuery {
         return days.values.filter { period.contains($0.day) }.sorted { $0.day < $1.day }
     }
 
-    /// Returns the condition that limits an index to a period. There is no condition for all time, so that SQLite can choose
-    /// another plan.
+    /// Returns the condition that limits an index to a period. There is no condition for all time, so that SQLite can
+    /// choose another plan.
     private static func bounds(of period: Period, on instant: String) -> (String, StatementArguments) {
         guard period != .all else { return ("", []) }
         // The range has one more day at each end, so that it covers every time zone.
@@ -69,8 +69,8 @@ struct DayStatsQuery {
         for reading in readings {
             var ofReading: [(day: CalendarDay, amount: ProgressEntry.Amount)] = []
             var last: Int?
-            // This walks backwards through the index, so the first row of a day is the day's last entry. A window function would
-            // keep every row in memory.
+            // This walks backwards through the index, so the first row of a day is the day's last entry. A window
+            // function would keep every row in memory.
             try db.forEachRow(
                 """
                 SELECT \(day("at")), page, percent FROM progressEntry WHERE reading = ? ORDER BY at DESC, id DESC
@@ -143,8 +143,8 @@ struct DayStatsQuery {
             "((\(column) + \(Int64(shift) * Self.dayLength) + \(offset(column, local.spans[...]))) / \(Self.dayLength) - \(shift))"
     }
 
-    /// Returns the SQL expression for the time zone's offset at an instant. It is a binary search, so each row needs only a few
-    /// comparisons, regardless of the number of years.
+    /// Returns the SQL expression for the time zone's offset at an instant. It is a binary search, so each row needs
+    /// only a few comparisons, regardless of the number of years.
     private func offset(_ column: String, _ spans: ArraySlice<LocalDays.Span>) -> String {
         guard spans.count > 1 else { return "\(spans.first?.offset ?? 0)" }
         let middle = spans.startIndex + spans.count / 2

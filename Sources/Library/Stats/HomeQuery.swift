@@ -47,8 +47,8 @@ struct HomeQuery {
         }
     }
 
-    /// Returns the books that were read most recently. Books with a finished date come first, in the order of this date, latest
-    /// first. Books without such a date follow, in the order in which they were set to Read, latest first.
+    /// Returns the books that were read most recently. Books with a finished date come first, in the order of this
+    /// date, latest first. Books without such a date follow, in the order in which they were set to Read, latest first.
     private func recentlyRead() throws -> [RecentlyRead] {
         // This query almost always finds enough books, and reads only the first rows of an index.
         var copies = try db.rows(
@@ -77,16 +77,17 @@ struct HomeQuery {
 /// A copy, with the reading that it shows and the latest activity in that reading.
 struct ReadingNowRow {
     var copy: Int64
-    /// The row id of the reading. It is `nil` if the copy has no reading, which happens only in a file that another program has
-    /// written.
+    /// The row id of the reading. It is `nil` if the copy has no reading, which happens only in a file that another
+    /// program has written.
     var reading: Int64?
     var started: CalendarDay?
-    /// The time of the latest progress entry (which may be automatic) or the start of the latest session, whichever is later.
+    /// The time of the latest progress entry (which may be automatic) or the start of the latest session, whichever is
+    /// later.
     var lastActivity: Date?
     var added: Date
 
-    /// The SQL expression for a copy's last reading that is not cancelled. The copy shows this reading, unless the copy is To
-    /// Read.
+    /// The SQL expression for a copy's last reading that is not cancelled. The copy shows this reading, unless the copy
+    /// is To Read.
     static let shownReading = """
         (SELECT shown.id FROM reading shown WHERE shown.copy = copy.id AND shown.state <> 'cancelled'
         ORDER BY shown.position DESC, shown.id DESC LIMIT 1)
@@ -100,8 +101,8 @@ struct ReadingNowRow {
     /// A time before every instant that the library stores.
     private static let never = Int64.min + 1
 
-    /// Fetches the copies that are being read, in the order of their latest activity, newest first. A copy without activity is
-    /// placed by the time at which it was added.
+    /// Fetches the copies that are being read, in the order of their latest activity, newest first. A copy without
+    /// activity is placed by the time at which it was added.
     ///
     /// - Parameter limit: the largest number of copies; a negative number for no limit.
     static func fetch(_ db: Database, limit: Int = -1) throws -> [ReadingNowRow] {
@@ -140,20 +141,20 @@ struct ReadingNowRow {
     }
 }
 
-/// Finds the copies with the newest activity if very many copies are being read. Instead of sorting all these copies, it walks
-/// backwards through the indexes that are ordered by time.
+/// Finds the copies with the newest activity if very many copies are being read. Instead of sorting all these copies,
+/// it walks backwards through the indexes that are ordered by time.
 struct NewestActivity {
     let db: Database
     let limit: Int
 
     /// The largest number of copies for which sorting all of them is as fast.
     private static let many = 500
-    /// The largest number of rows to walk through. If few of the rows belong to copies that are being read, sorting all these
-    /// copies is faster than walking further.
+    /// The largest number of rows to walk through. If few of the rows belong to copies that are being read, sorting all
+    /// these copies is faster than walking further.
     private static let maxSteps = 5_000
 
-    /// - Returns: at least the first `limit` copies, including all copies that have the same time as the last of them; `nil` if
-    ///   sorting all copies is faster.
+    /// - Returns: at least the first `limit` copies, including all copies that have the same time as the last of them;
+    ///   `nil` if sorting all copies is faster.
     func copies() throws -> [Int64]? {
         let count = try db.value(Int.self, "SELECT count(*) FROM copy WHERE status = 'reading' AND deleted IS NULL")
         guard limit > 0, count ?? 0 > max(Self.many, 4 * limit) else { return nil }
@@ -176,8 +177,8 @@ struct NewestActivity {
         return Array(activity.keys) + added
     }
 
-    /// Returns the time of each copy's newest row in a table, for the first `limit` copies; `nil` if too many rows would have to
-    /// be read.
+    /// Returns the time of each copy's newest row in a table, for the first `limit` copies; `nil` if too many rows
+    /// would have to be read.
     private func newest(of table: String, by time: String, along index: String) throws -> [Int64: Int64]? {
         var found: [Int64: Int64] = [:]
         var (steps, end) = (0, Int64.min)

@@ -78,7 +78,8 @@ private struct PausesQuery {
 enum LibraryStatsQuery {
     /// Returns the numbers of finished books and pages for each date.
     ///
-    /// - Parameter year: the year to select, for which an index is used; `nil` for all readings, including those without a date.
+    /// - Parameter year: the year to select, for which an index is used; `nil` for all readings, including those
+    ///   without a date.
     static func finishes(_ db: Database, year: Int? = nil) throws -> [Finishes] {
         func text(_ year: Int) -> String { CalendarDay(year: year)?.description ?? ":" }
         let isOfYear = year == nil ? "" : "AND finished >= ? AND finished < ?"
@@ -164,8 +165,8 @@ enum LibraryStatsQuery {
     }
 }
 
-/// Computes this year's stats from ranges of indexes. So the time that this takes does not depend on the number of earlier years
-/// in the library.
+/// Computes this year's stats from ranges of indexes. So the time that this takes does not depend on the number of
+/// earlier years in the library.
 struct YearQuery {
     let db: Database
     let today: CalendarDay
@@ -186,8 +187,8 @@ struct YearQuery {
         while true {
             let streaks = Streaks(days.lazy.map(\.day), today: today)
             let begin = last - (streaks.readToday ? 0 : 1) - streaks.current + 1
-            // The loop continues if the streak reaches back to the first day that was fetched, or if this is the first day of the
-            // year.
+            // The loop continues if the streak reaches back to the first day that was fetched, or if this is the first
+            // day of the year.
             guard begin <= first, streaks.current > 0 || first >= last, first > -719_162 else { return days }
             let before = try dayStats.library(
                 in: Period(from: CalendarDay(number: first - 366), to: CalendarDay(number: first - 1)))

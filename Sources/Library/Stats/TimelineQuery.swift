@@ -57,14 +57,14 @@ struct MemoriesQuery {
         return try memories(where: isDated + isGoingOn, arguments: ["today": today.description], limit: .max)
     }
 
-    /// Returns only the memories of readings that were started, finished or stopped on this day. Leaves out the many books that
-    /// were being read on this day, because finding them takes as long as everything else together.
+    /// Returns only the memories of readings that were started, finished or stopped on this day. Leaves out the many
+    /// books that were being read on this day, because finding them takes as long as everything else together.
     func dated(limit: Int) throws -> [Memory] {
         try memories(where: isDated, arguments: [:], limit: limit) { $0.event != .reading }
     }
 
-    /// The days, in the form `MM-DD`, that count as this day in earlier years. The days of common years and of leap years can be
-    /// different.
+    /// The days, in the form `MM-DD`, that count as this day in earlier years. The days of common years and of leap
+    /// years can be different.
     private var monthDays: [String] {
         Set([2023, 2024].flatMap { Memory.days(of: $0, on: today) }.map { String($0.description.dropFirst(5)) })
             .sorted()

@@ -81,7 +81,8 @@ struct BackupList {
         [settings[.library].map { LibraryFile.ownBackupFolder(of: $0) }, settings[.backupFolder]].compactMap(\.self)
     }
 
-    /// Returns the backups, one folder after the other, and the newest first in each. A folder that cannot be read is reported and skipped.
+    /// Returns the backups, one folder after the other, and the newest first in each. A folder that cannot be read is
+    /// reported and skipped.
     func backups(also folder: String? = nil) -> [StoredBackup] {
         (folders + [folder].compactMap(\.self)).flatMap { folder in
             do {
@@ -182,8 +183,8 @@ struct RestoreCommand: AsyncParsableCommand {
         Output.shared.printNotice("Restored \(counted(report.books, "book")) to \(path).\(aside)")
     }
 
-    /// Returns the id of the existing library; `nil` if there is no library, or if it is damaged. Without an id, the backups of this
-    /// library are recognised by their names.
+    /// Returns the id of the existing library; `nil` if there is no library, or if it is damaged. Without an id, the
+    /// backups of this library are recognised by their names.
     private func identity(of path: String) async -> String? {
         guard FileManager.default.fileExists(atPath: path), let library = try? LibraryFile.open(at: path) else {
             return nil

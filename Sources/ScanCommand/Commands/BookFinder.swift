@@ -7,11 +7,12 @@ extension LibraryFile {
     /// The largest number of books that are listed if several fit a name.
     private static let listed = 10
 
-    /// Returns the only book that fits a name. The rule is stricter than for a search, because a command may change the book: words in
-    /// tags, notes and quotes do not count.
+    /// Returns the only book that fits a name. The rule is stricter than for a search, because a command may change the
+    /// book: words in tags, notes and quotes do not count.
     ///
     /// - Parameters:
-    ///   - name: an ISBN, an id or its last six or more characters, or words from the title, subtitle, authors and series.
+    ///   - name: an ISBN, an id or its last six or more characters, or words from the title, subtitle, authors and
+    ///     series.
     ///   - inTrash: true to look in the trash only, false to look in the library only.
     /// - Throws: ``CommandError`` if no book fits, or if several fit, which the message lists.
     func book(named name: String, inTrash: Bool = false) async throws -> Book {
@@ -44,8 +45,8 @@ extension LibraryFile {
         return first
     }
 
-    /// Returns the books whose whole title is the name. If there are none, returns the books that contain the words of the name, and the
-    /// books whose id ends with it.
+    /// Returns the books whose whole title is the name. If there are none, returns the books that contain the words of
+    /// the name, and the books whose id ends with it.
     private func books(fitting text: String, inTrash: Bool) async throws -> [Book] {
         let name = BookName(text)
         guard name.hasLetter else {
@@ -90,11 +91,12 @@ private struct BookName {
 
     /// False if there is only punctuation, which cannot identify a book.
     var hasLetter: Bool { !words.isEmpty }
-    /// True for a single word of one or two letters. Its search results are ordered by date instead of by the quality of the match.
+    /// True for a single word of one or two letters. Its search results are ordered by date instead of by the quality
+    /// of the match.
     var isBrief: Bool { words.count == 1 && words[0].count <= 2 }
 
-    /// Returns true if the name fits a search result. Words of one or two letters must be whole words, because half of all books have a
-    /// word that begins with them. A name of a single letter must be the whole title.
+    /// Returns true if the name fits a search result. Words of one or two letters must be whole words, because half of
+    /// all books have a word that begins with them. A name of a single letter must be the whole title.
     func fits(_ hit: BookHit) -> Bool {
         guard !Self.isBeside(hit) else { return false }
         let metadata = hit.book.edition.metadata
@@ -109,7 +111,8 @@ private struct BookName {
         return short.allSatisfy(found.contains)
     }
 
-    /// Returns true if the search matched something that was added to the book, such as a note, and not its title, authors or series.
+    /// Returns true if the search matched something that was added to the book, such as a note, and not its title,
+    /// authors or series.
     static func isBeside(_ hit: BookHit) -> Bool {
         switch hit.match?.field {
         case .title, .isbn, .author, .subtitle, .series: false
@@ -119,7 +122,8 @@ private struct BookName {
 
     private static func words(of folded: String) -> [Substring] { folded.split { !$0.isLetter && !$0.isNumber } }
 
-    /// Returns true if the word is in a script without spaces, in which the end of a word is not visible: from Thai to Khmer, Han and Kana.
+    /// Returns true if the word is in a script without spaces, in which the end of a word is not visible: from Thai to
+    /// Khmer, Han and Kana.
     private static func isWithoutSpaces(_ word: Substring) -> Bool {
         word.unicodeScalars.allSatisfy { scalar in
             switch scalar.value {
@@ -132,8 +136,8 @@ private struct BookName {
 }
 
 extension Intake {
-    /// Returns the waiting items with the given names. A name is an id, the end of an id, or an ISBN. Without names, all waiting items are
-    /// returned.
+    /// Returns the waiting items with the given names. A name is an id, the end of an id, or an ISBN. Without names,
+    /// all waiting items are returned.
     ///
     /// - Throws: ``CommandError`` if a name fits no item.
     func waitingItems(named names: [String]) async throws -> [IntakeItem] {

@@ -80,8 +80,8 @@ struct BookList {
         return page.total
     }
 
-    /// Returns the line that shows the place of the match: `Matched in notes: “…the ⟦spice⟧ must…”`. On a terminal with colours, the match
-    /// is in bold instead of in brackets.
+    /// Returns the line that shows the place of the match: `Matched in notes: “…the ⟦spice⟧ must…”`. On a terminal with
+    /// colours, the match is in bold instead of in brackets.
     static func reason(_ match: BookHit.Match) -> String {
         let style = Output.shared.style
         let excerpt = match.snippet.parts.map { part in

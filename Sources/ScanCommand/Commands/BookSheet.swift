@@ -12,8 +12,8 @@ struct BookSheet {
     var zone = TimeZone.current
     var style = Output.shared.style
 
-    /// Prints the book from the library. As JSON, it prints the book's object with three more keys, `notes`, `quotes` and `flags`, which no
-    /// other command prints.
+    /// Prints the book from the library. As JSON, it prints the book's object with three more keys, `notes`, `quotes`
+    /// and `flags`, which no other command prints.
     static func show(_ book: Book, from library: some Annotations, json: Bool) async throws {
         let whole = try await library.wholeBook(book.id) ?? WholeBook(book: book)
         if json { return Output.shared.printLine(whole.json) }

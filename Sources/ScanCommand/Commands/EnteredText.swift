@@ -5,7 +5,8 @@ import Terminal
 
 /// A text given as an argument or, with `-`, on standard input, such as from an editor or another program.
 enum EnteredText {
-    /// The largest number of bytes that are read, so that reading an endless stream stops. It is more than any text that can be stored.
+    /// The largest number of bytes that are read, so that reading an endless stream stops. It is more than any text
+    /// that can be stored.
     private static let byteLimit = 1 << 20
 
     /// Returns the text. Its length is not checked here, apart from the limit for reading.

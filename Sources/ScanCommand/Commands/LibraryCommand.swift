@@ -236,8 +236,8 @@ struct LibraryEditCommand: AsyncParsableCommand {
     }
 }
 
-/// Deletes books for good. They must be in the trash, so that a single slip never loses a book. The act must be confirmed, because it
-/// cannot be undone.
+/// Deletes books for good. They must be in the trash, so that a single slip never loses a book. The act must be
+/// confirmed, because it cannot be undone.
 struct LibraryPurgeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "purge", abstract: "Delete books in the trash for good, before their 30 days are over.",

@@ -92,7 +92,8 @@ struct MetadataOptions: ParsableArguments {
         return edit
     }
 
-    /// Warns if no cover will be fetched from the given address. Any address is stored, but pictures are fetched only from a few hosts.
+    /// Warns if no cover will be fetched from the given address. Any address is stored, but pictures are fetched only
+    /// from a few hosts.
     private func warnAboutCoverHost() {
         guard let coverURL, !coverURL.isEmpty else { return }
         let host = coverURL.drop { $0 != "/" }.drop { $0 == "/" }.prefix { $0 != "/" && $0 != ":" && $0 != "?" }

@@ -13,7 +13,8 @@ struct PrintOptions: ParsableArguments {
 
     /// Returns a function that reads the printed ISBNs in a photo, or `nil` without `--ocr`.
     ///
-    /// If tesseract is missing, an error is printed at the first photo that needs it. Photos with a bar code are read without it.
+    /// If tesseract is missing, an error is printed at the first photo that needs it. Photos with a bar code are read
+    /// without it.
     func reader() -> (@Sendable (PhotoFile) throws -> [PrintedISBN])? {
         guard ocr else { return nil }
         do throws(TesseractError) {

@@ -38,7 +38,8 @@ struct SettingsCommand: AsyncParsableCommand {
             if !output.json { Output.shared.printNotice("The settings file is \(settings.paths.settingsFile).") }
         }
 
-        /// Shows the library's settings. If the library cannot be opened, the error is thrown after all settings are shown.
+        /// Shows the library's settings. If the library cannot be opened, the error is thrown after all settings are
+        /// shown.
         private func showLibrarySettings(_ settings: Settings) async throws {
             var stored: [String: String] = [:]
             var failure: (any Error)?

@@ -83,8 +83,8 @@ struct DeviceAccess: Equatable {
     var group: String?
     /// True if the device's group may read and write the device.
     var isGroupEnough: Bool
-    /// True if the account belongs to the device's group according to the machine's group file. A change in that file takes effect at the
-    /// next log-in.
+    /// True if the account belongs to the device's group according to the machine's group file. A change in that file
+    /// takes effect at the next log-in.
     var isMember: Bool
     /// True if this process belongs to the device's group.
     var isInSession: Bool

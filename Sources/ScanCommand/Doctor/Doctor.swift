@@ -71,8 +71,8 @@ struct Check: Sendable, Equatable {
         (self.name, self.state, self.fact, self.next) = (name, state, fact, next)
     }
 
-    /// Creates a check from a message of the form *what, where, what next*. The first sentence is the fact, and the other sentences are the
-    /// advice.
+    /// Creates a check from a message of the form *what, where, what next*. The first sentence is the fact, and the
+    /// other sentences are the advice.
     init(_ name: String, _ state: State, message: String) {
         var sentences = message.split(separator: ". ", maxSplits: 1, omittingEmptySubsequences: true).map(String.init)
         if sentences.count == 1, sentences[0].hasSuffix(".") { sentences[0].removeLast() }
@@ -135,19 +135,21 @@ func byteText(_ bytes: Int64) -> String {
     }
 }
 
-/// Checks settings, library and sources while the camera is being watched. It does not wait for a disk or a network that hangs.
+/// Checks settings, library and sources while the camera is being watched. It does not wait for a disk or a network
+/// that hangs.
 struct DoctorFindings: Sendable {
     struct Findings: Sendable {
         var library: [Check] = []
         var metadata: [Check] = []
-        /// The times by which the clocks of the sources are ahead of this machine's clock, for the sources that answered.
+        /// The times by which the clocks of the sources are ahead of this machine's clock, for the sources that
+        /// answered.
         var clockLeads: [Duration] = []
     }
 
     /// The time limits for opening the library, and then for checking it and asking the sources.
     static let patience: (opening: Duration, asking: Duration) = (.seconds(6), .seconds(10))
-    /// The time limit for waiting until a source may be asked, and the time limit for its answer. Both together are shorter than
-    /// ``patience``.
+    /// The time limit for waiting until a source may be asked, and the time limit for its answer. Both together are
+    /// shorter than ``patience``.
     static let sourcePatience: Duration = .seconds(4)
 
     let paths: PathOptions
@@ -169,7 +171,8 @@ struct DoctorFindings: Sendable {
             Result { try wiring.openExistingLibrary() }
         }
         var shared: LibraryFile?
-        // A library that cannot be opened is reported by its own check; the sources are then asked without shared rate limits.
+        // A library that cannot be opened is reported by its own check; the sources are then asked without shared rate
+        // limits.
         if case .success(let opened)? = opening { shared = opened }
         async let library = library(path, opening)
         async let sources = sources(wiring, shared)

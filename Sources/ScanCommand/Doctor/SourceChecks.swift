@@ -3,7 +3,8 @@ import Foundation
 import Lookup
 import Terminal
 
-/// Judges whether the metadata sources answer. Scanning works without them, so no result is worse than ``Check/State/attention``.
+/// Judges whether the metadata sources answer. Scanning works without them, so no result is worse than
+/// ``Check/State/attention``.
 enum SourceChecks {
     /// A book that is in every catalogue: The Left Hand of Darkness.
     static let book = try! ISBN("9780441478125")  // The check digit is right.

@@ -8,7 +8,8 @@ enum ClockCheck {
     /// A date from before the program was written.
     static let earliest = Date(timeIntervalSince1970: 1_767_225_600)  // 2026-01-01
 
-    /// - Parameter leads: the amounts by which the sources' clocks are ahead of this machine's clock, if they are known.
+    /// - Parameter leads: the amounts by which the sources' clocks are ahead of this machine's clock, if they are
+    ///   known.
     static func check(now: Date, leads: [Duration]) -> Check {
         let advice =
             "To set it, run 'timedatectl set-ntp true'. A machine without a battery-backed clock needs the network when it starts."
@@ -34,7 +35,8 @@ enum ClockCheck {
 
 private func abs(_ duration: Duration) -> Duration { duration < .zero ? .zero - duration : duration }
 
-/// Judges handheld scanners, sounds and the terminal. These checks are only for information, because scanning works without such devices.
+/// Judges handheld scanners, sounds and the terminal. These checks are only for information, because scanning works
+/// without such devices.
 enum StationChecks {
     static func scanners(_ devices: [ScannerDevice]) -> Check {
         let likely = devices.filter(\.isLikely)
@@ -70,7 +72,8 @@ enum StationChecks {
         return Check("terminal", .ok, fact)
     }
 
-    /// Returns the locale by the rules of POSIX (XBD 8.2). The first of LC_ALL, LC_CTYPE and LANG that is not empty decides.
+    /// Returns the locale by the rules of POSIX (XBD 8.2). The first of LC_ALL, LC_CTYPE and LANG that is not empty
+    /// decides.
     static func locale(_ environment: [String: String]) -> String {
         ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap { environment[$0] }.first { !$0.isEmpty } ?? ""
     }

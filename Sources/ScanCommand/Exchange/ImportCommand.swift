@@ -170,7 +170,8 @@ extension ExchangeFormat: ExpressibleByArgument {
     }
 }
 
-/// An import that waits while another process keeps the library locked, or while its disk is full. It is tried again every second.
+/// An import that waits while another process keeps the library locked, or while its disk is full. It is tried again
+/// every second.
 struct PatientImport: BookImport {
     let library: any BookImport
     let saved: SavedCount
@@ -179,7 +180,8 @@ struct PatientImport: BookImport {
     func importRows(_ rows: [ImportRow], at now: Date) async throws -> [ImportResult] {
         do {
             let results = try await Self.retryWhileBusy(limit) { try await library.importRows(rows, at: now) }
-            // The books are counted before anything is printed, so that the count is right if the user interrupts the import.
+            // The books are counted before anything is printed, so that the count is right if the user interrupts the
+            // import.
             saved.add(results)
             return results
         } catch let error as LibraryError where error.isTransient {

@@ -7,7 +7,8 @@ import Lookup
 import Station
 import Terminal
 
-/// A run of `scan --hub`. It captures books into an outbox, and a background task sends the content of the outbox to the hub.
+/// A run of `scan --hub`. It captures books into an outbox, and a background task sends the content of the outbox to
+/// the hub.
 struct HubRun: Sendable {
     let hub: PairedHub
     let outbox: LibraryFile
@@ -110,7 +111,8 @@ extension Wiring {
 
     var userAgent: String { "Bookplate/\(productVersion) (+\(productURL))" }
 
-    /// Returns a function that reads the token again each time it is called, so that a run can continue after the station was paired again.
+    /// Returns a function that reads the token again each time it is called, so that a run can continue after the
+    /// station was paired again.
     func token(of address: HubAddress) -> @Sendable () -> String? {
         let hubs = hubs
         return {
@@ -163,7 +165,8 @@ extension Wiring {
     func openHub(_ text: String?) async throws -> HubRun {
         let hub = try pairedHub(text)
         let outbox = try await LibraryFile.openOutbox(at: outboxPath(of: hub), hub: hub.address)
-        // The rate limits of the station's own sources are stored in its library, or in the outbox if it has no library.
+        // The rate limits of the station's own sources are stored in its library, or in the outbox if it has no
+        // library.
         let lookup = lookup(try openExistingLibrary() ?? outbox)
         return try HubRun(hub, outbox: outbox, lookup: lookup, wiring: self)
     }

@@ -131,8 +131,8 @@ struct KioskCommand: AsyncParsableCommand {
         logger.notice("ended")
     }
 
-    /// The longest time from the signal to the end of the process, even if something hangs. A service manager or a person waits longer than
-    /// this before killing the process.
+    /// The longest time from the signal to the end of the process, even if something hangs. A service manager or a
+    /// person waits longer than this before killing the process.
     private static let patience: Duration = .seconds(4)
 
     /// The longest time that the last writes wait for another program that keeps the library locked.
@@ -273,8 +273,8 @@ enum PortHolder {
         return nil
     }
 
-    /// Returns the sockets that listen on a port, with the names that the links in /proc/…/fd have. Source: proc_pid_net(5). State 0A is
-    /// TCP_LISTEN, and the tenth field is the inode.
+    /// Returns the sockets that listen on a port, with the names that the links in /proc/…/fd have. Source:
+    /// proc_pid_net(5). State 0A is TCP_LISTEN, and the tenth field is the inode.
     static func listening(at port: Int, in table: String) -> [String] {
         guard let lines = text(of: table)?.split(separator: "\n").dropFirst() else { return [] }
         return lines.compactMap { line in
@@ -286,7 +286,8 @@ enum PortHolder {
         }
     }
 
-    // Entries that cannot be read belong to another account or have disappeared. In that case the message does not name the process.
+    // Entries that cannot be read belong to another account or have disappeared. In that case the message does not name
+    // the process.
     private static func entries(of folder: String) -> [String] {
         (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
     }

@@ -60,7 +60,8 @@ struct KioskMaintenance: Sendable {
     private static let initialDelay: Duration = .seconds(60)
     private static let interval: Duration = .seconds(3600)
 
-    /// Runs until the task is cancelled. If a backup is in progress then, it is abandoned, and made after the next change or start.
+    /// Runs until the task is cancelled. If a backup is in progress then, it is abandoned, and made after the next
+    /// change or start.
     func run() async {
         var checked: Date?
         var pause = Self.initialDelay

@@ -9,8 +9,8 @@ import Processes
 import Synchronization
 import Terminal
 
-/// Reads uploaded photos, each in a child process, because untrusted bytes do most harm in the libraries that decode pictures. Two photos
-/// are read at a time, and other photos wait.
+/// Reads uploaded photos, each in a child process, because untrusted bytes do most harm in the libraries that decode
+/// pictures. Two photos are read at a time, and other photos wait.
 final class PhotoChildren: Sendable {
     private let command: ChildProcess.Command
     private let patience: Duration
@@ -50,7 +50,8 @@ final class PhotoChildren: Sendable {
             }
         }
         switch ending {
-        // A whole line is an answer, even if the process failed after writing it. Without a whole line, the process crashed or was killed.
+        // A whole line is an answer, even if the process failed after writing it. Without a whole line, the process
+        // crashed or was killed.
         case .answered(let line, _, _) where line.last == UInt8(ascii: "\n"):
             return try PhotoAnswer(line.dropLast()).photo()
         case .answered: throw PhotoAnswer.unreadable("reading it failed")
@@ -118,7 +119,8 @@ struct PhotoAnswer: Decodable {
     }
 }
 
-/// The resource limits of a process that reads an untrusted photo. The process sets them before it reads the first byte.
+/// The resource limits of a process that reads an untrusted photo. The process sets them before it reads the first
+/// byte.
 enum PhotoChildLimits {
     /// The memory limit in bytes. It is enough for two pictures of 50 megapixels in colour.
     static let memory: rlim_t = 1 << 30
@@ -131,8 +133,8 @@ enum PhotoChildLimits {
     ///
     /// - Throws: ``CommandError`` if a limit cannot be set. In that case nothing is read.
     static func apply() throws {
-        // The process may not write files or dump core. It may open only a few descriptors, which it needs to load libheif and its
-        // libraries. A program that it executed would get no new privileges.
+        // The process may not write files or dump core. It may open only a few descriptors, which it needs to load
+        // libheif and its libraries. A program that it executed would get no new privileges.
         let limits: [(__rlimit_resource, rlim_t)] = [
             (RLIMIT_AS, memory), (RLIMIT_CPU, processor), (RLIMIT_NOFILE, 24), (RLIMIT_FSIZE, 0), (RLIMIT_CORE, 0),
         ]
@@ -149,7 +151,8 @@ enum PhotoChildLimits {
     }
 }
 
-/// Reads one photo from standard input within limits, and prints the result as one line of JSON. Only the kiosk starts this command.
+/// Reads one photo from standard input within limits, and prints the result as one line of JSON. Only the kiosk starts
+/// this command.
 struct ReadPhotoCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "read-photo", abstract: "Read one photo from standard input within limits (for the kiosk).",

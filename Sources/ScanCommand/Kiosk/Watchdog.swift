@@ -2,13 +2,14 @@ import Bookplate
 import Foundation
 import Terminal
 
-/// Runs a service under systemd's watchdog. It notifies systemd when the service is ready, regularly as long as its work makes progress,
-/// and when it is stopping.
+/// Runs a service under systemd's watchdog. It notifies systemd when the service is ready, regularly as long as its
+/// work makes progress, and when it is stopping.
 ///
-/// Before each keep-alive message, the work itself is checked. A timer alone would keep running even if the library hangs.
+/// Before each keep-alive message, the work itself is checked. A timer alone would keep running even if the library
+/// hangs.
 struct Watchdog: Sendable {
-    /// A function that returns a description of the part that is stuck, or `nil` if nothing is stuck. The description explains a later
-    /// restart. If the check itself hangs, no keep-alive message is sent either.
+    /// A function that returns a description of the part that is stuck, or `nil` if nothing is stuck. The description
+    /// explains a later restart. If the check itself hangs, no keep-alive message is sent either.
     typealias HealthCheck = @Sendable () async throws -> String?
 
     /// The connection to systemd. It is `nil` without a service manager, and then the service just runs.
@@ -68,8 +69,9 @@ struct Watchdog: Sendable {
         do throws(ServiceNoticeError) { try message(notice) } catch { report(error.description) }
     }
 
-    /// Returns a check that the library answers a read, and that the thread that waits for frames is not stuck. ``LiveScan`` reports that
-    /// thread as stuck after 15 seconds without a sign of life. A missing camera is not a problem, because the service runs without it.
+    /// Returns a check that the library answers a read, and that the thread that waits for frames is not stuck.
+    /// ``LiveScan`` reports that thread as stuck after 15 seconds without a sign of life. A missing camera is not a
+    /// problem, because the service runs without it.
     ///
     /// - Parameter camera: the state of the camera; `nil` for a service without one.
     static func look(at library: any LibrarySettings, camera: @escaping @Sendable () -> CameraState?) -> HealthCheck {
@@ -81,19 +83,24 @@ struct Watchdog: Sendable {
     }
 }
 
-/// Notifies systemd of the service's status. It sends datagrams of `NAME=value` lines to the socket that systemd gives in the environment.
+/// Notifies systemd of the service's status. It sends datagrams of `NAME=value` lines to the socket that systemd gives
+/// in the environment.
 ///
-/// Source: sd_notify(3), which guarantees that the protocol is stable and may be reimplemented, so libsystemd is not needed.
+/// Source: sd_notify(3), which guarantees that the protocol is stable and may be reimplemented, so libsystemd is not
+/// needed.
 struct ServiceNotice: Sendable {
-    /// The address of systemd's socket, as in `sockaddr_un`: a path, or a NUL followed by a name in the abstract namespace.
+    /// The address of systemd's socket, as in `sockaddr_un`: a path, or a NUL followed by a name in the abstract
+    /// namespace.
     private let address: [UInt8]
-    /// The time without a call of ``watchdog()`` after which systemd kills and restarts the service; `nil` if systemd does not watch it.
+    /// The time without a call of ``watchdog()`` after which systemd kills and restarts the service; `nil` if systemd
+    /// does not watch it.
     let watchdogLimit: Duration?
 
     /// Reads the environment of this process.
     ///
     /// - Returns: `nil` if no service manager started the program.
-    /// - Throws: ``CommandError`` for an invalid socket, because systemd would then wait in vain for the service to be ready.
+    /// - Throws: ``CommandError`` for an invalid socket, because systemd would then wait in vain for the service to be
+    ///   ready.
     init?(
         environment: [String: String] = ProcessInfo.processInfo.environment, process: pid_t = getpid()
     ) throws {

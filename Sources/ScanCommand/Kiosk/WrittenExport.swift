@@ -6,8 +6,8 @@ import Library
 import Synchronization
 import SystemPackage
 
-/// An export that was written to an unlinked temporary file. Because of the file, a slow browser does not hold a transaction open, and
-/// nothing is left behind. Only one task at a time may read it.
+/// An export that was written to an unlinked temporary file. Because of the file, a slow browser does not hold a
+/// transaction open, and nothing is left behind. Only one task at a time may read it.
 final class WrittenExport: ExportedFile {
     private let file: FileDescriptor
     private static let chunkSize = 64 << 10

@@ -2,12 +2,13 @@ import Bookplate
 import Decoder
 import Foundation
 
-/// A picture of a photo and the decoder's steps, as SVG for a browser. It shows the places that look like bars, and each code with its text
-/// and the stage that first read it. Below the photo, it lists the stages with their costs.
+/// A picture of a photo and the decoder's steps, as SVG for a browser. It shows the places that look like bars, and
+/// each code with its text and the stage that first read it. Below the photo, it lists the stages with their costs.
 struct AnnotatedPicture {
     /// The long side of the embedded photo, in pixels.
     static let longSide = 1280
-    /// The colours of the stages that read something. If there are more stages than colours, the colours are used again.
+    /// The colours of the stages that read something. If there are more stages than colours, the colours are used
+    /// again.
     private static let stageColours = ["#1f9d55", "#2f6fdb", "#c026d3", "#d9480f", "#0e8a8a"]
     /// The colour of the places that the decoder examined.
     private static let placeColour = "#b7791f"
@@ -59,7 +60,8 @@ struct AnnotatedPicture {
     private func draw(_ symbol: Symbol, _ stage: String, _ colour: String, _ letter: Double) -> [String] {
         let (left, right, centre) = (symbol.corners.topLeft, symbol.corners.topRight, symbol.corners.centre)
         let (x, y) = (right.x - left.x, right.y - left.y)
-        // The text runs across the bars and is not longer than the code, so that the texts of many books do not overlap.
+        // The text runs across the bars and is not longer than the code, so that the texts of many books do not
+        // overlap.
         let turn = "rotate(\(number(atan2(y, x) * 180 / .pi)) \(number(centre.x)) \(number(centre.y)))"
         let size = min(letter * 1.4, hypot(x, y) / 8)
         let digits = [symbol.payload, symbol.addon].compactMap(\.self).joined(separator: " +")
@@ -92,7 +94,8 @@ struct AnnotatedPicture {
 extension Explanation.Step {
     /// Describes the step: "1.31 ms  lines (sharp codes, at any angle), 2 places: read 9780306406157".
     ///
-    /// - Parameter mostCodes: the largest number of codes that are listed. If there are more, only their number is given.
+    /// - Parameter mostCodes: the largest number of codes that are listed. If there are more, only their number is
+    ///   given.
     func line(mostCodes: Int = .max) -> String {
         let cost = String(format: "%.2f", cpu / .milliseconds(1))
         let count = places.count == 1 ? "1 place" : "\(places.count) places"

@@ -20,8 +20,8 @@ enum PhotoInput: Sendable {
 
     /// Turns arguments into photos. A folder becomes the photos in it and in its subfolders, sorted by name.
     ///
-    /// A file that cannot be opened stays in the list of photos, and the error is reported when the file is read. A folder that cannot be
-    /// opened is listed as a problem.
+    /// A file that cannot be opened stays in the list of photos, and the error is reported when the file is read. A
+    /// folder that cannot be opened is listed as a problem.
     static func expand(_ arguments: [String]) -> (photos: [PhotoInput], problems: [PhotoError]) {
         var photos: [PhotoInput] = []
         var problems: [PhotoError] = []
@@ -58,8 +58,8 @@ struct PhotoResult: Sendable {
     var symbols: [Symbol] = []
     /// A small JPEG around each symbol, in the same order; empty if thumbnails were not requested.
     var thumbnails: [[UInt8]?] = []
-    /// The ISBNs that are printed as text. They are read only on request, and only if no bar code is an ISBN. They are not among the
-    /// symbols, because they are less certain than bar codes, and a person has to check them.
+    /// The ISBNs that are printed as text. They are read only on request, and only if no bar code is an ISBN. They are
+    /// not among the symbols, because they are less certain than bar codes, and a person has to check them.
     var printed: [PrintedISBN] = []
     /// A small JPEG of the whole photo, which is stored with the printed ISBNs.
     var printedThumbnail: [UInt8]?
@@ -87,8 +87,8 @@ struct PhotoBatchReader {
     var isExplaining = false
     /// True to make the picture on which the steps can be drawn.
     var withPicture = false
-    /// Returns the printed ISBNs in a photo. It is called for photos without a bar code that is an ISBN. If it is nil, printed ISBNs are
-    /// not read.
+    /// Returns the printed ISBNs in a photo. It is called for photos without a bar code that is an ISBN. If it is nil,
+    /// printed ISBNs are not read.
     var print: (@Sendable (PhotoFile) throws -> [PrintedISBN])?
 
     /// - Returns: a result for each input, in the order of the inputs.

@@ -64,8 +64,8 @@ extension InputBatch {
                 refused.append(CaptureEvent(refused: symbol, error, origin: .photo, image: photo.name))
             }
         }
-        // A number read from print is stored as typed, but with its photo. This combination marks it as read from print, also for the
-        // person who confirms it later.
+        // A number read from print is stored as typed, but with its photo. This combination marks it as read from
+        // print, also for the person who confirms it later.
         detections += photo.printed.map { number in
             Detection(
                 isbn: number.isbn, raw: number.text, origin: .typed, image: photo.name,

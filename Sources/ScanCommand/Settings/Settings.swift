@@ -40,7 +40,8 @@ struct Settings {
     /// Returns true for "1", "true", "yes" and "on".
     static func means(on value: String?) -> Bool { ["1", "true", "yes", "on"].contains(value?.lowercased()) }
 
-    /// Checks that the value of a switch clearly means on or off. A wrong guess could use a network that must not be used.
+    /// Checks that the value of a switch clearly means on or off. A wrong guess could use a network that must not be
+    /// used.
     ///
     /// - Throws: ``CommandError`` if the value is neither on nor off.
     static func checkSwitch(_ setting: Setting, _ value: String?) throws {
@@ -105,7 +106,8 @@ struct SettingsFile {
             else {
                 throw CocoaError(.fileWriteNoPermission)
             }
-            // The temporary file may hold a key, so it is removed after an error. After the rename there is nothing to remove.
+            // The temporary file may hold a key, so it is removed after an error. After the rename there is nothing to
+            // remove.
             defer { unlink(temporary) }
             let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: temporary))
             try handle.write(contentsOf: data + Data("\n".utf8))
@@ -118,8 +120,8 @@ struct SettingsFile {
     }
 }
 
-/// The settings of the program. A flag overrides the environment, the environment overrides the settings file, and the file overrides the
-/// default.
+/// The settings of the program. A flag overrides the environment, the environment overrides the settings file, and the
+/// file overrides the default.
 enum Setting: String, CaseIterable {
     case library, backupFolder, index, camera, cameraSize, openLibraryURL, googleBooksURL, coversURL, googleBooksKey,
         contact, caFile,
@@ -181,8 +183,8 @@ enum Setting: String, CaseIterable {
     }
 }
 
-/// A setting named on the command line. Settings of the program are stored in the settings file, and settings of the library in the
-/// library.
+/// A setting named on the command line. Settings of the program are stored in the settings file, and settings of the
+/// library in the library.
 enum NamedSetting: Equatable {
     case program(Setting)
     case library(LibrarySetting)

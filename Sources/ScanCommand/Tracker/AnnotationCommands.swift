@@ -187,7 +187,8 @@ struct AnnotationList {
         }
     }
 
-    /// Returns the lines for an annotation: first a line with the end of its id, its date and its mark, and then its text, indented.
+    /// Returns the lines for an annotation: first a line with the end of its id, its date and its mark, and then its
+    /// text, indented.
     static func lines(_ content: some PrintedAnnotation, _ zone: TimeZone, _ style: Style) -> [String] {
         let head = [CalendarDay(content.created, in: zone).description, content.mark].compactMap(\.self)
         return ["  " + style.faint("\(content.id.rawValue.suffix(6))  \(head.joined(separator: " · "))")]

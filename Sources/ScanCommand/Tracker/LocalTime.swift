@@ -59,8 +59,8 @@ struct LocalTime {
         return Period(from: from, to: to)
     }
 
-    /// Parses a day in the past and returns noon of that day, or the current time if it is earlier. Noon stands for the unknown time of an
-    /// event that is entered on a later day.
+    /// Parses a day in the past and returns noon of that day, or the current time if it is earlier. Noon stands for the
+    /// unknown time of an event that is entered on a later day.
     func noon(of text: String, for option: String) throws -> Date {
         let day = try wholeDay(text, for: option)
         guard !CalendarDay(now, in: zone).isCertainlyBefore(day) else {
@@ -89,8 +89,8 @@ struct LocalTime {
         return ". Write YYYY-MM-DD, or YYYY-MM or YYYY when that is all you know"
     }
 
-    /// Parses a time in the format of RFC 3339 (`2026-11-21T14:30:00Z`), or a local time (`14:30`, `2026-11-21 14:30`). A time without a
-    /// day means today, or yesterday if that time is still more than twelve hours ahead today.
+    /// Parses a time in the format of RFC 3339 (`2026-11-21T14:30:00Z`), or a local time (`14:30`, `2026-11-21 14:30`).
+    /// A time without a day means today, or yesterday if that time is still more than twelve hours ahead today.
     func time(_ text: String, for option: String) throws -> Date {
         let error = CommandError(
             .usage,

@@ -308,7 +308,8 @@ private func record(
         do {
             book = try await library.trackedBook(words)
         } catch let error as CommandError where words.count > 1 && words.last.flatMap({ Double($0) }) != nil {
-            // "dune 5 6" means the book Dune and one number too many. "catch 22 145" was found above, because 22 belongs to the title.
+            // "dune 5 6" means the book Dune and one number too many. "catch 22 145" was found above, because 22
+            // belongs to the title.
             guard (try? await library.trackedBook(words.dropLast())) != nil else { throw error }
             throw CommandError(
                 .usage, "\"\(words.last?.printable ?? "")\" is one number too many. Give the book, then one number.")
@@ -401,7 +402,8 @@ struct ReadingAction {
         }
     }
 
-    /// Returns the line for a book and its reading: `Dune · Reading · started 2026-11-21 · Page 145 of 382 ████░░░░░░ 38 %`.
+    /// Returns the line for a book and its reading: `Dune · Reading · started 2026-11-21 · Page 145 of 382 ████░░░░░░
+    /// 38 %`.
     static func line(for book: Book, _ reading: Reading?) -> String {
         let parts = [book.displayTitle.oneLine, book.copy.status.displayName] + (reading.map { days(of: $0) } ?? [])
         let bar = reading.flatMap { $0.state == .cancelled ? nil : $0.progress }
@@ -418,7 +420,8 @@ struct ReadingAction {
 }
 
 extension Book {
-    /// Returns the state of a reading as the name of a status: the status that the reading gives the book, or gave it earlier.
+    /// Returns the state of a reading as the name of a status: the status that the reading gives the book, or gave it
+    /// earlier.
     func stateName(of reading: Reading) -> String {
         switch reading.state {
         case .open: reading.id == copy.reading?.id ? copy.status.displayName : Copy.Status.reading.displayName

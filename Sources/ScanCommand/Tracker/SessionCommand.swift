@@ -116,8 +116,8 @@ struct SessionReport {
         }
     }
 
-    /// Returns the line for a session: `Session • 12:34 · Dune · from page 145 of 382 · since 14:30`, or for an ended session
-    /// `2026-11-21 14:30–15:00 · 30 min · pages 145–180 · 70 pages an hour · Dune · 1f2e3d4c`.
+    /// Returns the line for a session: `Session • 12:34 · Dune · from page 145 of 382 · since 14:30`, or for an ended
+    /// session `2026-11-21 14:30–15:00 · 30 min · pages 145–180 · 70 pages an hour · Dune · 1f2e3d4c`.
     func line(for record: SessionRecord) -> String {
         let session = record.session
         let title = record.displayTitle.oneLine
@@ -201,7 +201,8 @@ struct SessionTimes: ParsableArguments {
     var toPage: String?
 
     func validate() throws {
-        // A session of more than a day is refused later anyway. This check keeps the computed times within the range of a date.
+        // A session of more than a day is refused later anyway. This check keeps the computed times within the range of
+        // a date.
         if let minutes, !(1...1440).contains(minutes) {
             throw ValidationError("--minutes must be a number from 1 to 1440, which is one day.")
         }

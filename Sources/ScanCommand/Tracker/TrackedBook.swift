@@ -3,7 +3,8 @@ import Bookplate
 import Library
 import Terminal
 
-/// The book that a command of the tracker is about: the book that is named on the command line, or the only book being read.
+/// The book that a command of the tracker is about: the book that is named on the command line, or the only book being
+/// read.
 struct TrackedBook: ParsableArguments {
     @Argument(
         help: ArgumentHelp(

@@ -1,7 +1,8 @@
 import Bookplate
 import Foundation
 
-/// Draws statistics with characters: bars, a calendar of a month, a curve. On terminals without UTF-8, it uses only ASCII characters.
+/// Draws statistics with characters: bars, a calendar of a month, a curve. On terminals without UTF-8, it uses only
+/// ASCII characters.
 package struct Charts {
     /// The width of the charts, from 40 to 200 columns.
     let width: Int
@@ -21,8 +22,8 @@ package struct Charts {
             isASCII: !localeIsUTF8())
     }
 
-    /// Joins finished lines into one text, without trailing spaces, and in ASCII if necessary. The lines must not contain control
-    /// characters.
+    /// Joins finished lines into one text, without trailing spaces, and in ASCII if necessary. The lines must not
+    /// contain control characters.
     package func text(of lines: [String]) -> String {
         lines.map { line in
             var text = isASCII ? line.inASCII : line
@@ -40,7 +41,8 @@ package struct Charts {
     /// The greatest length of a progress bar. It grows with the width of the terminal, but more slowly.
     var longestTrack: Int { width / 2 + 10 }
 
-    /// Returns a bar without a track, whose length is precise to an eighth of a column. The bar of any value above zero is visible.
+    /// Returns a bar without a track, whose length is precise to an eighth of a column. The bar of any value above zero
+    /// is visible.
     func bar(_ value: Int, of most: Int, width: Int) -> String {
         guard value > 0, most > 0, width > 0 else { return "" }
         let eighths = max(1, Int((Double(value) / Double(most) * Double(width) * 8).rounded()))

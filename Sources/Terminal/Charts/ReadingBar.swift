@@ -27,7 +27,8 @@ package struct ReadingBar {
     }
 }
 
-/// The track of a progress bar, which is partly filled. It is empty only at zero, and full only when everything is done.
+/// The track of a progress bar, which is partly filled. It is empty only at zero, and full only when everything is
+/// done.
 struct Track {
     let filled: Int
     let empty: Int

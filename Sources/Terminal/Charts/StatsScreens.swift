@@ -251,8 +251,8 @@ package struct BookScreen {
         return ([name] + dates).joined(separator: " · ")
     }
 
-    /// Returns the graph of the progress over time. Each column shows the progress that was reached by its day. The graph is empty if the
-    /// reading covers less than two days.
+    /// Returns the graph of the progress over time. Each column shows the progress that was reached by its day. The
+    /// graph is empty if the reading covers less than two days.
     func graph(_ reading: ReadingStats) -> [String] {
         let points = reading.points
         let last = reading.reading.state == .open ? today : points.last?.day

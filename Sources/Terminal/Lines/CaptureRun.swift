@@ -1,8 +1,8 @@
 import Bookplate
 import Station
 
-/// One run of `scan` without a full screen. It passes the input to the station and prints the events as lines. Each book is answered by a
-/// person at the terminal, or in advance by `--yes`, or not at all.
+/// One run of `scan` without a full screen. It passes the input to the station and prints the events as lines. Each
+/// book is answered by a person at the terminal, or in advance by `--yes`, or not at all.
 ///
 /// Capturing continues while the sources are asked and while the person answers.
 package struct CaptureRun: Sendable {
@@ -46,8 +46,8 @@ package struct CaptureRun: Sendable {
         try await run(expected: source.expected) { try await capture(source.batches) }
     }
 
-    /// Captures books from the station's camera and handheld scanner, or numbers that are typed at the prompt. The run lasts until the
-    /// frames or lines end, or until a signal ends the program.
+    /// Captures books from the station's camera and handheld scanner, or numbers that are typed at the prompt. The run
+    /// lasts until the frames or lines end, or until a signal ends the program.
     package func run() async throws { try await run(expected: nil) { for await _ in sourceEnd.stream {} } }
 
     /// Gets answers for items that are already in the queue. Items that were not found before are looked up first.

@@ -17,7 +17,8 @@ package enum RunIssue: Sendable {
     case nothingFound
 }
 
-/// Prints a run's events as JSON lines or as lines for a person, counts them for the summary, and reports issues for the exit status.
+/// Prints a run's events as JSON lines or as lines for a person, counts them for the summary, and reports issues for
+/// the exit status.
 package final class EventPrinter: Sendable {
     private struct State {
         /// The last event of each captured item.
@@ -55,7 +56,8 @@ package final class EventPrinter: Sendable {
         state.withLock { state in state.lastEvents.values.count { names.contains($0) } }
     }
 
-    /// The number of items in this run: those that were captured, and those that were already in the queue and have to be answered.
+    /// The number of items in this run: those that were captured, and those that were already in the queue and have to
+    /// be answered.
     package var total: Int { state.withLock { $0.lastEvents.count } }
 
     /// Counts items from the queue that have to be answered in this run.
@@ -63,7 +65,8 @@ package final class EventPrinter: Sendable {
         state.withLock { state in for item in items { state.lastEvents[item.id] = .captured } }
     }
 
-    /// Holds back background events while a card is open, so that they do not scroll the card away. They are printed afterwards.
+    /// Holds back background events while a card is open, so that they do not scroll the card away. They are printed
+    /// afterwards.
     func hold(_ isOpen: Bool) {
         let held = state.withLock { state in
             defer { state.held = isOpen ? state.held ?? [] : nil }
@@ -139,8 +142,8 @@ package final class EventPrinter: Sendable {
         }
     }
 
-    /// Prints one line at the end of the run, such as "2 saved, 1 owned already, 1 refused.", and reports unanswered books for the exit
-    /// status.
+    /// Prints one line at the end of the run, such as "2 saved, 1 owned already, 1 refused.", and reports unanswered
+    /// books for the exit status.
     func conclude() {
         let settled: [(CaptureEvent.Name, String)] = [
             (.saved, "saved"), (.owned, "owned already"), (.skipped, "skipped"),

@@ -77,8 +77,8 @@ package struct InputLines: Sendable {
 
     /// Batches of at most 64 lines, without their line breaks.
     let batches: AsyncStream<[String]>
-    /// Counts the batches that may be read now. It is created with 0 and then counted up, because libdispatch traps when a semaphore is
-    /// destroyed below its initial value.
+    /// Counts the batches that may be read now. It is created with 0 and then counted up, because libdispatch traps
+    /// when a semaphore is destroyed below its initial value.
     private let room = DispatchSemaphore(value: 0)
 
     package init(from descriptor: Int32 = STDIN_FILENO) {

@@ -18,7 +18,8 @@ package enum PromptInput: Sendable {
         case answersEnded
     }
 
-    /// Returns the station's news and the person's answers, in the order in which they arrive. They are read until the iteration ends.
+    /// Returns the station's news and the person's answers, in the order in which they arrive. They are read until the
+    /// iteration ends.
     func events(beside station: Station) -> AsyncStream<Event> {
         AsyncStream { events in
             let listening = Task {

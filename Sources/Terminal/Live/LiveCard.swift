@@ -59,8 +59,8 @@ struct LiveCard {
         return lines + remark.text.oneLine.wrapped(columns - 2).map { ScreenLine("  \($0)", remark.ink) }
     }
 
-    /// Returns the remark below the facts about the book, such as the copy that you have, or the reason why the book was not found; nil if
-    /// there is nothing to add.
+    /// Returns the remark below the facts about the book, such as the copy that you have, or the reason why the book
+    /// was not found; nil if there is nothing to add.
     private func remark(on row: Batch.Row) -> (text: String, ink: Ink)? {
         let candidate = row.candidate
         switch state.batch.status(of: row) {

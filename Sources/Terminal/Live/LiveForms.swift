@@ -5,8 +5,8 @@ import Station
 struct NumberEntry {
     private(set) var editor = LineEditor(label: "ISBN", text: "")
 
-    /// Returns true if a number can begin with the character: with a digit, or with the `]` of the prefix `]E0` that handheld scanners
-    /// send.
+    /// Returns true if a number can begin with the character: with a digit, or with the `]` of the prefix `]E0` that
+    /// handheld scanners send.
     static func begins(with character: Character) -> Bool {
         character.isASCII && (character.isNumber || character == "]")
     }
@@ -78,8 +78,8 @@ struct PresetForm {
     }
 }
 
-/// Recognises a handheld scanner that types like a keyboard. It types at least eight characters of a number, each at most 50 ms after the
-/// one before, and then Enter.
+/// Recognises a handheld scanner that types like a keyboard. It types at least eight characters of a number, each at
+/// most 50 ms after the one before, and then Enter.
 struct KeyBurst {
     static let fewest = 8
     static let gap: Duration = .milliseconds(50)

@@ -5,8 +5,8 @@ import Station
 struct LiveKeys {
     let state: LiveState
 
-    /// Returns a line with as many hints as fit, the most useful first. Except in forms, it always ends with the hints for help and
-    /// quitting.
+    /// Returns a line with as many hints as fit, the most useful first. Except in forms, it always ends with the hints
+    /// for help and quitting.
     func line(columns: Int) -> ScreenLine {
         let last = ["[?] keys", "[q] quit"]
         var hints: [String] = []

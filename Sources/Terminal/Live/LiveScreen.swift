@@ -2,8 +2,8 @@ import Bookplate
 import Foundation
 import Station
 
-/// Lays out the live screen for the available rows and columns: at the top the camera, then a card with the last capture, the preset, and
-/// the batch with the newest book first, and at the bottom a message, the counts and the keys.
+/// Lays out the live screen for the available rows and columns: at the top the camera, then a card with the last
+/// capture, the preset, and the batch with the newest book first, and at the bottom a message, the counts and the keys.
 struct LiveScreen {
     let state: LiveState
     let columns: Int

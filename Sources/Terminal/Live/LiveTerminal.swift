@@ -42,8 +42,8 @@ package actor LiveTerminal {
         var time: Duration
     }
 
-    /// The shortest time in which a person can read a card and answer it. A key that is pressed sooner after a change of the card was meant
-    /// for the earlier card.
+    /// The shortest time in which a person can read a card and answer it. A key that is pressed sooner after a change
+    /// of the card was meant for the earlier card.
     static let reaction: Duration = .milliseconds(400)
     /// The time without a key after which the card shows new captures again. By then the person is handling books.
     private static let handsFree: Duration = .seconds(10)
@@ -53,7 +53,8 @@ package actor LiveTerminal {
     /// - Parameters:
     ///   - keyboard: the keyboard; nil if no person is at the terminal, such as in a test.
     ///   - isStream: true if the station's frames come from standard input, which ends at some time.
-    ///   - hubBacklog: the number of captures that the hub does not have yet; nil if books are captured into the station's own library.
+    ///   - hubBacklog: the number of captures that the hub does not have yet; nil if books are captured into the
+    ///     station's own library.
     package init(
         station: Station, keyboard: Keyboard?, sounds: Sounds, events: EventPrinter, isStream: Bool = false,
         hubBacklog: Int? = nil, now: @escaping @Sendable () -> Duration = { .monotonicNow }
@@ -255,8 +256,8 @@ package actor LiveTerminal {
 
     // MARK: - Keys
 
-    /// Queues a key for the row that was on the card when the key was read. Keys are handled one after another, so that *undo* after *save*
-    /// undoes that save.
+    /// Queues a key for the row that was on the card when the key was read. Keys are handled one after another, so that
+    /// *undo* after *save* undoes that save.
     ///
     /// - Parameter time: the time when the key was read.
     func receive(_ key: Keyboard.Key, at time: Duration) {
@@ -268,8 +269,8 @@ package actor LiveTerminal {
     /// Waits until all keys that were received so far are handled.
     func handledKeys() async { while let task = keyTask { await task.value } }
 
-    /// Returns the row that a key is meant for. That is the row on the card, unless a capture replaced it just before the key was pressed.
-    /// In that case it is the replaced row, if that row is still open.
+    /// Returns the row that a key is meant for. That is the row on the card, unless a capture replaced it just before
+    /// the key was pressed. In that case it is the replaced row, if that row is still open.
     private func row(meantBy key: Keyboard.Key, at time: Duration) -> ID<IntakeItem>? {
         // A key that is not about the row shows that the person has seen the new card.
         if !key.isAboutRow { cardChange = nil }
@@ -317,7 +318,8 @@ package actor LiveTerminal {
             case .editing: state.mode = entry.text.isEmpty ? .list : .number(entry)
             case .cancelled: state.mode = .list
             case .done:
-                // The entry is closed even if the text is not a number, so that the next burst from a handheld scanner starts a new entry.
+                // The entry is closed even if the text is not a number, so that the next burst from a handheld scanner
+                // starts a new entry.
                 state.mode = .list
                 station.enqueue(TypedNumber(text: entry.text, origin: .typed))
             }
@@ -453,7 +455,8 @@ package actor LiveTerminal {
 
     // MARK: - Acts
 
-    /// Runs an act of the station. If the act fails, the book stays unchanged, and the person can try again with the next key.
+    /// Runs an act of the station. If the act fails, the book stays unchanged, and the person can try again with the
+    /// next key.
     private func act(_ body: () async throws -> Void) async {
         do {
             try await body()
@@ -539,8 +542,8 @@ package actor LiveTerminal {
         close()
     }
 
-    /// Prints how many books are left unconfirmed and where to find them, and records them for the exit status. Call this after the screen
-    /// is closed.
+    /// Prints how many books are left unconfirmed and where to find them, and records them for the exit status. Call
+    /// this after the screen is closed.
     package func conclude() async {
         await refresh()
         do {

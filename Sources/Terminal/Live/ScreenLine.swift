@@ -65,8 +65,8 @@ struct ScreenLine: Equatable {
 }
 
 extension String {
-    /// The text for a terminal that shows only ASCII: shapes become similar characters, letters lose their accents, and each column of any
-    /// other character becomes a question mark.
+    /// The text for a terminal that shows only ASCII: shapes become similar characters, letters lose their accents, and
+    /// each column of any other character becomes a question mark.
     var inASCII: String {
         if utf8.allSatisfy({ $0 < 0x80 }) { return self }
         return map { character -> String in
@@ -85,15 +85,16 @@ extension String {
     ]
 }
 
-/// Returns true if the terminal's locale uses UTF-8. The first of LC_ALL, LC_CTYPE and LANG that is set decides (setlocale(3)).
+/// Returns true if the terminal's locale uses UTF-8. The first of LC_ALL, LC_CTYPE and LANG that is set decides
+/// (setlocale(3)).
 func localeIsUTF8(_ environment: [String: String] = ProcessInfo.processInfo.environment) -> Bool {
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"].compactMap { environment[$0] }.first { !$0.isEmpty } ?? ""
     let name = locale.lowercased()
     return name.contains("utf-8") || name.contains("utf8")
 }
 
-/// Draws the lines of a screen on the terminal. It writes only the lines that changed, all at once, and without flicker on terminals with
-/// synchronized output (private mode 2026, which other terminals ignore).
+/// Draws the lines of a screen on the terminal. It writes only the lines that changed, all at once, and without flicker
+/// on terminals with synchronized output (private mode 2026, which other terminals ignore).
 struct ScreenPainter {
     let style: Style
     let isASCII: Bool

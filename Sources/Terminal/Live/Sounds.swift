@@ -1,10 +1,11 @@
 import Foundation
 import Synchronization
 
-/// Plays one of three short sounds after a capture, so that a person knows the result without looking at the screen. It uses the first
-/// sound player that is installed. Without one, or over SSH, it rings the terminal's bell instead.
+/// Plays one of three short sounds after a capture, so that a person knows the result without looking at the screen. It
+/// uses the first sound player that is installed. Without one, or over SSH, it rings the terminal's bell instead.
 ///
-/// Playing never blocks. One sound is played at a time. Of the sounds that are requested meanwhile, only the newest is played.
+/// Playing never blocks. One sound is played at a time. Of the sounds that are requested meanwhile, only the newest is
+/// played.
 package final class Sounds: Sendable {
     enum Sound: CaseIterable, Sendable {
         /// A new book was captured: two tones, the second higher.
@@ -15,8 +16,8 @@ package final class Sounds: Sendable {
         case attention
     }
 
-    /// The sound players of PipeWire, PulseAudio and ALSA, in the order in which they are tried. The last argument of each is the name of a
-    /// WAV file.
+    /// The sound players of PipeWire, PulseAudio and ALSA, in the order in which they are tried. The last argument of
+    /// each is the name of a WAV file.
     package static let players: [(name: String, options: [String])] = [
         ("pw-play", []), ("paplay", []), ("aplay", ["-q"]),
     ]
@@ -35,7 +36,8 @@ package final class Sounds: Sendable {
     }
 
     private let state: Mutex<State>
-    /// The queue on which players are started. Starting a process takes milliseconds, and capturing should not wait for it.
+    /// The queue on which players are started. Starting a process takes milliseconds, and capturing should not wait for
+    /// it.
     private let queue = DispatchQueue(label: "sounds")
     private let ring: @Sendable () -> Void
 
@@ -137,7 +139,8 @@ package final class Sounds: Sendable {
     }
 }
 
-/// A sound as a WAV file: 16-bit PCM, one channel. Source: Multimedia Programming Interface and Data Specifications 1.0, RIFF WAVE.
+/// A sound as a WAV file: 16-bit PCM, one channel. Source: Multimedia Programming Interface and Data Specifications
+/// 1.0, RIFF WAVE.
 struct WAV {
     static let samplesPerSecond = 22_050
     /// The volume as a fraction of full scale. It is loud enough at the shelf, but not heard in the next room.
