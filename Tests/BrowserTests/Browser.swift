@@ -20,7 +20,7 @@ final class Browser: Sendable {
         driver = try await WebDriver(
             at: try #require(WebAddress("http://127.0.0.1:\(port)/")),
             capabilities: [
-                "timeouts": ["script": 120_000],
+                "timeouts": ["script": 240_000],
                 "goog:loggingPrefs": ["browser": "ALL"],
                 "goog:chromeOptions": [
                     "args": [
@@ -140,7 +140,7 @@ final class Browser: Sendable {
 
     /// Waits until the script returns a truthy value, and returns it.
     @discardableResult
-    func wait(_ what: String = "", until expression: String, within seconds: Int = 60) async throws -> Any? {
+    func wait(_ what: String = "", until expression: String, within seconds: Int = 180) async throws -> Any? {
         // Evaluated with every change of the page, and every tenth of a second for changes elsewhere.
         let found = try await driver.run(
             """
@@ -158,7 +158,9 @@ final class Browser: Sendable {
         return try #require(found is NSNull ? nil : found, "\(what): never came to be: \(expression)")
     }
 
-    /// Types on the keyboard into whatever has the focus.
+    /// Types on the keyboard into the element that has the focus.
+    ///
+    /// The page sees the keys exactly `pause` apart, however busy the machine is: see ``keyClock``.
     ///
     /// - Parameter pause: the time between two keys in milliseconds; people need more than 60, handheld scanners less
     ///   than 20.
@@ -169,8 +171,47 @@ final class Browser: Sendable {
             actions.append(["type": "keyUp", "value": String(key)])
             if pause > 0 { actions.append(["type": "pause", "duration": pause]) }
         }
+        try await driver.run("\(Self.keyClock) window.keyClock.start(arguments[0]);", [max(1, pause)])
         try await driver.command(.post, "actions", ["actions": [["type": "key", "id": "keys", "actions": actions]]])
+        // A key may have left the page.
+        try await driver.run("window.keyClock?.stop();")
     }
+
+    /// A clock for keys. While it runs, the time stamps of keys are a fixed step apart, and timers that the page sets
+    /// wait for that time instead of the machine's.
+    private static let keyClock = """
+        window.keyClock ??= (() => {
+          const set = window.setTimeout.bind(window), clear = window.clearTimeout.bind(window);
+          const real = Object.getOwnPropertyDescriptor(Event.prototype, "timeStamp").get, stamps = new WeakMap();
+          const timers = new Map();
+          let now = null, step = 0, number = 1e9;
+          const advance = () => {
+            now += step;
+            const due = [...timers].filter(([, timer]) => timer.at <= now).sort((a, b) => a[1].at - b[1].at);
+            for (const [id, timer] of due) if (timers.delete(id)) timer.run();
+            return now;
+          };
+          Object.defineProperty(Event.prototype, "timeStamp", { get() {
+            if (!stamps.has(this) && now !== null && this.type === "keydown" && this.isTrusted) stamps.set(this, advance());
+            return stamps.get(this) ?? real.call(this);
+          } });
+          window.setTimeout = (run, delay = 0, ...rest) => {
+            if (now === null) return set(run, delay, ...rest);
+            timers.set(++number, { run: () => run(...rest), at: now + delay });
+            return number;
+          };
+          window.clearTimeout = (id) => { clear(timers.get(id)?.id ?? id); timers.delete(id); };
+          return {
+            start: (pause) => { [now, step] = [performance.now(), pause]; },
+            stop: () => {
+              for (const [id, timer] of timers) {
+                timer.id ??= set(() => { if (timers.delete(id)) timer.run(); }, Math.max(0, timer.at - now));
+              }
+              now = null;
+            },
+          };
+        })();
+        """
 
     /// Types a number as a handheld scanner does.
     func scan(_ number: String) async throws { try await type(number + Keys.enter, pause: 0) }

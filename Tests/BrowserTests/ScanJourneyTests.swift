@@ -111,8 +111,7 @@ extension `In a browser` {
                 let second = try await KioskProcess(home: kiosk.home, port: kiosk.port)
                 defer { second.remove() }
                 try await browser.wait(
-                    "both are read", until: "document.getElementById('photo-news').textContent.includes('read: 2')",
-                    within: 30)
+                    "both are read", until: "document.getElementById('photo-news').textContent.includes('read: 2')")
                 #expect(try await second.rows().count >= 3)
             }
         }

@@ -8,7 +8,7 @@ import Testing
 
 private let dune = "9780441013593"
 
-@Suite(.timeLimit(.minutes(1))) struct `The station's camera` {
+@Suite(.timeLimit(.minutes(5))) struct `The station's camera` {
     @Test func `captures a book that is held up, and reports what it sees`() async throws {
         let source = TestSource()
         let live = LiveScan(

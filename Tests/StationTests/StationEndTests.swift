@@ -9,7 +9,7 @@ private let dune = "9780441013593"
 private let emma = "9780141439587"
 private let nobody = "9783161484100"
 
-@Suite(.timeLimit(.minutes(1))) struct `The end of the station` {
+@Suite(.timeLimit(.minutes(5))) struct `The end of the station` {
     @Test func `stores everything that was scanned, also detections that were still pending`() async throws {
         let rig = try StationRig()
         let item = try await rig.captureElsewhere(dune)
@@ -83,7 +83,7 @@ private let nobody = "9783161484100"
     }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct `A station's act` {
+@Suite(.timeLimit(.minutes(5))) struct `A station's act` {
     @Test func `is undone only if it is the one that is meant`() async throws {
         let rig = try StationRig([dune: .found("Dune"), emma: .found("Emma")])
         try await rig.run {

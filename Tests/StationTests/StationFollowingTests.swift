@@ -8,7 +8,7 @@ import Testing
 private let dune = "9780441013593"
 private let emma = "9780141439587"
 
-@Suite(.timeLimit(.minutes(1))) struct `Changes of the queue by other processes` {
+@Suite(.timeLimit(.minutes(5))) struct `Changes of the queue by other processes` {
     @Test func `appear in the batch: captures, dismissals, saves and undos`() async throws {
         let rig = try StationRig([dune: .found("Dune"), emma: .found("Emma")])
         let other = try rig.another()
@@ -80,7 +80,7 @@ private let emma = "9780141439587"
     }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct `A locked library` {
+@Suite(.timeLimit(.minutes(5))) struct `A locked library` {
     @Test func `makes an act fail, and nothing is lost or done twice`() async throws {
         let rig = try StationRig([dune: .found("Dune")])
         try await rig.run {

@@ -9,7 +9,7 @@ private let dune = "9780441013593"
 private let emma = "9780141439587"
 private let nobody = "9783161484100"
 
-@Suite(.timeLimit(.minutes(1))) struct `The station` {
+@Suite(.timeLimit(.minutes(5))) struct `The station` {
     @Test func `reports a capture when it is on disk and before any source is asked`() async throws {
         let rig = try StationRig([dune: .found("Dune")])
         try await rig.run {

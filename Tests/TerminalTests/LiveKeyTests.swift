@@ -10,7 +10,7 @@ import Testing
 private let dune = "9780441013593"
 private let emma = "9780141439587"
 
-@Suite(.timeLimit(.minutes(1))) struct `The live terminal` {
+@Suite(.timeLimit(.minutes(5))) struct `The live terminal` {
     // MARK: Keys
 
     @Test func `handles a key for the row that was on the card when it was pressed`() async throws {
