@@ -80,6 +80,18 @@ public struct Batch: Sendable {
     }
 }
 
+extension Batch.TickRefusal: Bookplate.Refusal {
+    public var kind: RefusalKind { .refused }
+    public var apiCode: String { code }
+
+    public var code: String {
+        switch self {
+        case .needsTitle: "needsTitle"
+        case .answered: "answered"
+        }
+    }
+}
+
 // MARK: Captures and lookups
 
 extension Batch {

@@ -176,9 +176,6 @@ public struct CaptureFlow: Sendable {
         return try await recognise([item])[0]
     }
 
-    /// Returns the number of items that wait in the queue, no matter which device captured them.
-    public func waitingCount() async throws -> Int { try await intake.count(in: [.waiting]) }
-
     // MARK: Answers
 
     /// Saves confirmed books in one durable commit.

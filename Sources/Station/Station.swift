@@ -235,10 +235,10 @@ extension Station {
     /// - Parameter patience: the time after which a failed attempt is not repeated.
     public func capture(_ detections: [Detection], patience: Duration) async throws {
         guard !detections.isEmpty else { return }
-        let deadline = ContinuousClock.now + patience
+        let isLate = deadline(on: clock, after: patience)
         let items = try await flow.enqueueRetrying(
             detections, clock: clock, preset: { await self.batch.preset },
-            mayRetry: { !Task.isCancelled && ContinuousClock.now < deadline },
+            mayRetry: { !Task.isCancelled && !isLate() },
             onRetry: { await self.setCaptureError($0) })
         captureError = nil
         _ = await insert(items, of: detections)
@@ -494,86 +494,69 @@ extension Station {
         }
     }
 
-    /// Undoes acts of the batch in the library's history and reopens the rows that they answered.
+    /// Undoes changes in the library's history, and reopens the rows of the batch that they answered.
     ///
-    /// - Parameter scope: the newest act of the batch, the act that the person means, or all saves of the batch.
-    /// - Returns: the acts that were undone. An act whose books have been changed since is left as it is and reported
-    ///   as `failure`.
-    /// - Throws: ``Refusal/nothingToUndo``, ``Refusal/notNewest``, or the library's error if nothing was undone. After
-    ///   an ``UndoRefusal`` the next undo concerns the act before the refused one.
+    /// - Parameter scope: the newest act of the batch, the act that the person means, all saves of the batch, or any
+    ///   change of the library.
+    /// - Returns: the changes that were undone. A change whose books have been changed since is left as it is and
+    ///   reported as `failure`.
+    /// - Throws: ``Refusal/nothingToUndo``, ``Refusal/notNewest``, or the error if nothing was undone. After an
+    ///   ``UndoRefusal`` the next undo concerns the act before the refused one.
     @discardableResult
     public func undo(_ scope: UndoScope = .newest) async throws -> Undone {
         try await act { station in
-            let acts: [Batch.Act]
+            let newest = station.batch.nextToUndo
+            let changes: [ID<Change>]
             switch scope {
-            case .newest: acts = station.batch.nextToUndo.map { [$0] } ?? []
+            case .newest: changes = newest.map { [$0.change] } ?? []
             case .act(let change):
-                acts = station.batch.nextToUndo.map { [$0] } ?? []
-                if let newest = acts.first, newest.change != change { throw Refusal.notNewest }
-            case .allSaves: acts = station.batch.acts.filter { $0.kind == .saved }
+                if let newest, newest.change != change { throw Refusal.notNewest }
+                changes = newest == nil ? [] : [change]
+            case .allSaves: changes = station.batch.acts.filter { $0.kind == .saved }.map(\.change).reversed()
+            case .change(let change): changes = [change]
             }
-            guard !acts.isEmpty else { throw Refusal.nothingToUndo }
-            let undone = await station.undoInOrder(acts)
-            if let failure = undone.failure, undone.acts.isEmpty { throw failure }
+            guard !changes.isEmpty else { throw Refusal.nothingToUndo }
+            let undone = await station.undo(changes)
+            if let failure = undone.failure, undone.changes.isEmpty { throw failure }
             station.applyPresetToStale()
             return undone
         }
     }
 
-    /// Undoes any change in the library, no matter on which screen or device it was made, and reopens the rows that it
-    /// answered.
-    ///
-    /// - Throws: ``UndoRefusal`` if the change was undone before, or if something that it touched has changed since.
-    public func undo(change id: ID<Change>) async throws -> Change {
-        try await act { station in
-            let change = try await station.history.undo(id, at: station.flow.now())
-            if let act = station.batch.acts.first(where: { $0.change == id }) {
-                var undone = Undone()
-                await station.reopen(act, in: &undone)
-                if let failure = undone.failure { station.log("undone, but its rows cannot be read yet: \(failure)") }
-                station.applyPresetToStale()
-            }
-            return change
-        }
-    }
-
-    /// Undoes acts in the library's history, newest first. An act that was already undone elsewhere counts as undone.
-    private func undoInOrder(_ acts: [Batch.Act]) async -> Undone {
+    /// Undoes changes in this order. An act of the batch that was already undone elsewhere counts as undone.
+    private func undo(_ changes: [ID<Change>]) async -> Undone {
         var undone = Undone()
-        for act in acts.reversed() {
+        for id in changes {
+            let act = batch.acts.first { $0.change == id }
             do {
-                _ = try await history.undo(act.change, at: flow.now())
-            } catch UndoRefusal.alreadyUndone {
+                undone.changes.append(try await history.undo(id, at: flow.now()))
+            } catch UndoRefusal.alreadyUndone(let change) where act != nil {
                 // Its rows are reopened in any case.
+                undone.changes.append(change)
             } catch let refusal as UndoRefusal {
-                batch.markRefused(act.change)
+                batch.markRefused(id)
                 undone.failure = refusal
                 continue
             } catch {
                 undone.failure = error
                 return undone
             }
-            await reopen(act, in: &undone)
+            guard let act else { continue }
+            undone.acts.append(act)
+            do {
+                var now: [Candidate] = []
+                for item in act.items { if let candidate = try await flow.candidate(item) { now.append(candidate) } }
+                batch.applyUndo(of: id, now: now)
+            } catch {
+                batch.applyUndo(of: id, now: nil)
+                undone.failure = error
+            }
+            // Otherwise `--yes` would save them again at once.
+            if options.saving != nil { batch.untick(act.items) }
+            undone.events += act.items.compactMap { batch[$0]?.candidate }.map { .undone($0, change: id) }
             if undone.failure != nil, !(undone.failure is UndoRefusal) { return undone }
         }
         return undone
-    }
-
-    /// Reopens the rows of an act that was undone. If the queue cannot be read, the rows are reopened as the batch has
-    /// them, and the error is the failure of `undone`.
-    private func reopen(_ act: Batch.Act, in undone: inout Undone) async {
-        undone.acts.append(act)
-        do {
-            var now: [Candidate] = []
-            for item in act.items { if let candidate = try await flow.candidate(item) { now.append(candidate) } }
-            batch.applyUndo(of: act.change, now: now)
-        } catch {
-            batch.applyUndo(of: act.change, now: nil)
-            undone.failure = error
-        }
-        // Otherwise `--yes` would save them again at once.
-        if options.saving != nil { batch.untick(act.items) }
-        undone.events += act.items.compactMap { batch[$0]?.candidate }.map { .undone($0, change: act.change) }
     }
 
     /// Removes rows from the queue whose books the library held already when they were captured, and still holds.
@@ -803,7 +786,7 @@ extension Station {
     private func countWaiting() async {
         do {
             let inBatch = batch.rows.count { $0.end == nil || $0.end == .postponed }
-            waitingElsewhere = max(0, try await flow.waitingCount() - inBatch)
+            waitingElsewhere = max(0, try await flow.intake.count(in: [.waiting]) - inBatch)
             batchChanged()
         } catch {
             if !Task.isCancelled { post(.failed(error)) }
@@ -1002,4 +985,10 @@ extension Station {
             return false
         }
     }
+}
+
+/// Returns a function that returns true once the time has passed on the clock.
+private func deadline<C: Clock<Duration>>(on clock: C, after time: Duration) -> @Sendable () -> Bool {
+    let end = clock.now.advanced(by: time)
+    return { clock.now >= end }
 }

@@ -141,11 +141,15 @@ extension Station {
         case act(ID<Change>)
         /// All saves of the batch.
         case allSaves
+        /// Any change of the library, no matter on which screen or device it was made.
+        case change(ID<Change>)
     }
 
     /// The outcome of an undo.
     public struct Undone: Sendable {
-        /// The acts that were undone, newest first.
+        /// The changes that were undone, newest first, as the library's history has them.
+        public var changes: [Change] = []
+        /// Those of the changes that were acts of the batch.
         public var acts: [Batch.Act] = []
         /// One event for each book whose row was reopened.
         public var events: [CaptureEvent] = []
@@ -173,6 +177,20 @@ extension Station {
             case .nothingToUndo: "there is nothing to undo here"
             case .notNewest: "there is a newer change, or it is already undone; check which change would be undone now"
             }
+        }
+    }
+}
+
+extension Station.Refusal: Bookplate.Refusal {
+    public var kind: RefusalKind { self == .gone ? .notFound : .refused }
+    public var apiCode: String { self == .gone ? kind.apiCode : code }
+
+    public var code: String {
+        switch self {
+        case .gone: "gone"
+        case .answered: "answered"
+        case .nothingToUndo: "nothingToUndo"
+        case .notNewest: "notNewest"
         }
     }
 }

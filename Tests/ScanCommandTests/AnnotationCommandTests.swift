@@ -90,11 +90,14 @@ import Testing
         try withDune { scan in
             for name in ["3fa2c1", "x", ""] {
                 let missing = try scan.run("note", "delete", name)
-                #expect(missing.status == 3 && missing.err.contains("there is no note \"\(name)\". scan note list"))
+                #expect(
+                    missing.status == 3
+                        && missing.err.contains("there is no note \"\(name)\". To list the notes, run 'scan note list'")
+                )
             }
             #expect(try scan.run("quote", "edit", "3fa2c1", "x").status == 3)
             #expect(try scan.run("note", "add", "nobody", "x").err.contains("there is no book \"nobody\""))
-            #expect(try scan.run("note", "list").err.contains("scan note add BOOK TEXT adds one"))
+            #expect(try scan.run("note", "list").err.contains("'scan note add BOOK TEXT'"))
         }
     }
 

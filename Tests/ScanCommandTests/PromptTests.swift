@@ -74,7 +74,7 @@ import Testing
             terminal.type("\u{15}Der Wüstenplanet\n")
             try terminal.wait(for: "Subtitle:")
             terminal.type("\n\n\n\nmany\n")
-            try terminal.wait(for: "page count is a number")
+            try terminal.wait(for: "page count must be a number")
             terminal.type("\u{15}540\n")
             try terminal.wait(for: "[s] save")
             terminal.type("s")

@@ -33,7 +33,7 @@ import Testing
             try fill(scan)
             for (answer, tags) in [("n\n", 1), ("y\n", 0)] {
                 let terminal = try PseudoTerminal(scan, "undo", columns: 200)
-                try terminal.wait(for: "Take it back? [y/N]")
+                try terminal.wait(for: "Undo this change? [y/N]")
                 #expect(terminal.screen.contains(ProcessInfo.processInfo.hostName))
                 terminal.type(answer)
                 #expect(try terminal.finish() == 0)

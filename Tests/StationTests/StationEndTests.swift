@@ -109,11 +109,11 @@ private let nobody = "9783161484100"
             let mine = try await rig.station.skip([first.id]).change
             _ = try await rig.station.skip([second.id])
             // Not the newest act, but the one that was named.
-            #expect(try await rig.station.undo(change: mine).id == mine)
+            #expect(try await rig.station.undo(.change(mine)).changes.map(\.id) == [mine])
             let now = await rig.station.snapshot()
             #expect(now.rows.first { $0.id == first.id }?.status != .skipped)
             #expect(now.counts.open == 1 && now.nextUndo?.items == [second.id])
-            await #expect(throws: UndoRefusal.self) { _ = try await rig.station.undo(change: mine) }
+            await #expect(throws: UndoRefusal.self) { _ = try await rig.station.undo(.change(mine)) }
         }
     }
 

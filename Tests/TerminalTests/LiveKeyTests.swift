@@ -143,12 +143,12 @@ private let emma = "9780141439587"
         try await bench.change(emma)
         await bench.type("u", at: .seconds(5))
         var state = await bench.handled()
-        #expect(state.message?.text.contains("undo that first") == true)
+        #expect(state.message?.text.contains("undo the later change first") == true)
         #expect(state.batch[second]?.end != nil)
         await bench.type("U", at: .seconds(6))
         state = await bench.handled()
         #expect(state.batch[first]?.end == .none, "the refused act is skipped")
-        #expect(state.message?.text.contains("undo that first") == true)
+        #expect(state.message?.text.contains("undo the later change first") == true)
         #expect(state.batch.acts.map(\.items) == [[second]])
     }
 

@@ -1,5 +1,6 @@
 import Bookplate
 import Hummingbird
+import Station
 
 /// The page that lists the library's changes of the last 30 days, each with a button to undo it.
 struct ChangesPage: Sendable {
@@ -60,6 +61,9 @@ struct HistoryAPI: Sendable {
     /// screen.
     private func undo(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let change = ID<Change>(rawValue: try await request.json(Body.self).change)
-        return JSONResponse(try await parts.ports.station.undo(change: change).json)
+        guard let undone = try await parts.ports.station.undo(.change(change)).changes.first else {
+            throw Station.Refusal.nothingToUndo
+        }
+        return JSONResponse(undone.json)
     }
 }
