@@ -97,7 +97,8 @@ import Testing
         try withScan { scan in
             for title in ["A One", "B Two", "C Three"] { try scan.run("library", "add", "--title", title) }
             let first = try scan.run("library", "list", "--sort", "title", "--limit", "2", "--json")
-            let token = try #require(first.err.split(whereSeparator: \.isWhitespace).drop { $0 != "--after" }.dropFirst().first)
+            let token = try #require(
+                first.err.split(whereSeparator: \.isWhitespace).drop { $0 != "--after" }.dropFirst().first)
             let rest = try scan.run(
                 "library", "list", "--sort", "title", "--limit", "2", "--json", "--after", String(token))
             #expect(try rest.objects().map { $0["title"] as? String } == ["C Three"] && rest.err.isEmpty)
