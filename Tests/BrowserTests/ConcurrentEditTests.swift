@@ -50,7 +50,7 @@ extension `In a browser` {
                 try kiosk.scan("library", "add", "--title", "Emma", "--pages", "300")
                 try kiosk.scan("session", "start", "Emma")
                 try await browser.type("212" + Keys.enter)
-                try await browser.wait("warned", until: "\(Self.wrong)?.includes('ended already')")
+                try await browser.wait("warned", until: "\(Self.wrong)?.includes('already ended')")
                 let running = try await kiosk.ask("GET", "/api/session", nil) as? [String: Any]
                 #expect((running?["running"] as? [String: Any])?["title"] as? String == "Emma")
             }

@@ -85,7 +85,7 @@ extension `In a browser` {
                 kiosk.kill()
                 for isbn in [Self.pride, Self.left] { try await browser.type(isbn + Keys.enter, pause: 5) }
                 try await browser.wait(
-                    "two wait", until: "document.getElementById('news').textContent.includes('2 numbers wait')")
+                    "two wait", until: "document.getElementById('news').textContent.includes('2 numbers are waiting')")
                 try await browser.open("about:blank")
                 let second = try await KioskProcess(home: kiosk.home, port: kiosk.port)
                 defer { second.remove() }

@@ -8,7 +8,7 @@ import HTTP
 struct WebDriver: Sendable {
     private static let client = HTTPClient(userAgent: "Bookplate tests")
     /// Screenshots have some megabytes, and waiting for a page may take long.
-    private static let limits = HTTPLimits(total: .seconds(180), slowFor: .seconds(180), body: 64 << 20)
+    private static let limits = HTTPLimits(total: .seconds(300), slowFor: .seconds(300), body: 64 << 20)
 
     let session: WebAddress
 
