@@ -140,7 +140,7 @@ final class Browser: Sendable {
 
     /// Waits until the script returns a truthy value, and returns it.
     @discardableResult
-    func wait(_ what: String = "", until expression: String, within seconds: Int = 180) async throws -> Any? {
+    func wait(_ what: String = "", until expression: String, within seconds: Int = 60) async throws -> Any? {
         // Evaluated with every change of the page, and every tenth of a second for changes elsewhere.
         let found = try await driver.run(
             """
@@ -204,6 +204,7 @@ final class Browser: Sendable {
           return {
             start: (pause) => { [now, step] = [performance.now(), pause]; },
             stop: () => {
+              advance();
               for (const [id, timer] of timers) {
                 timer.id ??= set(() => { if (timers.delete(id)) timer.run(); }, Math.max(0, timer.at - now));
               }

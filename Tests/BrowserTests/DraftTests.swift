@@ -19,9 +19,9 @@ extension `In a browser` {
                 try await browser.wait("the other", until: "\(Self.card) && \(Self.card) !== '\(first ?? "")'")
                 try await browser.click("#row-\(first ?? "") a")
                 try await browser.wait("the draft", until: "\(Self.title) === 'Half a ti'")
-                // The draft is dropped once the row is answered on another screen.
+                // Once the row is answered on another screen, there is nothing left to type.
                 _ = try await kiosk.ask("POST", "/api/station/rows/\(first ?? "")/skip", [:])
-                try await browser.wait("let go", until: "\(Self.card) !== '\(first ?? "")'")
+                try await browser.wait("the end of the form", until: "!document.getElementById('card-title')")
             }
         }
 
@@ -29,11 +29,12 @@ extension `In a browser` {
         func `in the form accepts a scanner in its number, and saving is announced with undo`()
             async throws
         {
-            try await visit("add") { kiosk, browser, _ in
+            try await visit("add", excused: ["404"]) { kiosk, browser, _ in
+                try await kiosk.capture("9780441478125")
                 try await browser.click("#isbnText")
                 try await browser.scan("9780441478125")
                 try await browser.wait("filled in", until: "document.getElementById('title').value")
-                #expect(try await kiosk.rows().isEmpty)
+                #expect(try await kiosk.rows().count == 1, "the scanner's number went into the form alone")
                 try await browser.click(".save .primary")
                 try await browser.wait("told", until: "document.querySelector('.toast')?.textContent.includes('Saved')")
                 #expect(try await kiosk.titles() == ["The Left Hand of Darkness"])

@@ -92,6 +92,11 @@ final class KioskProcess: Sendable {
         return station?["rows"] as? [[String: Any]] ?? []
     }
 
+    /// Captures a number as if it had been typed.
+    func capture(_ isbn: String) async throws {
+        try await ask("POST", "/api/station/captures", ["text": isbn, "origin": "typed"])
+    }
+
     /// Sends a request and returns the JSON of the response.
     @discardableResult
     func ask(_ method: String, _ path: String, _ body: [String: Any]? = nil) async throws -> Any? {

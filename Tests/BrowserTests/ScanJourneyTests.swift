@@ -9,11 +9,11 @@ extension `In a browser` {
 
         @Test func `a title that is being typed stays while books are captured`() async throws {
             try await visit { kiosk, browser, _ in
-                try await capture(Self.unknown, kiosk)
+                try await kiosk.capture(Self.unknown)
                 try await browser.wait("the form", until: "document.querySelector('#card-form:not([hidden])')")
                 try await browser.click("#card-title")
                 try await browser.type("A Field ")
-                try await capture(Self.pride, kiosk)
+                try await kiosk.capture(Self.pride)
                 try await browser.wait("two rows", until: "document.querySelectorAll('#rows > li').length === 2")
                 try await browser.type("Guide")
                 #expect(try await browser.value("document.activeElement.id") == "card-title")
@@ -33,7 +33,7 @@ extension `In a browser` {
 
         @Test func `Enter twice saves one book`() async throws {
             try await visit { kiosk, browser, _ in
-                try await capture(Self.pride, kiosk)
+                try await kiosk.capture(Self.pride)
                 try await browser.wait("the card", until: "document.getElementById('card-save')")
                 try await browser.type(Keys.enter + Keys.enter, pause: 0)
                 try await browser.wait("saved", until: Self.saved)
@@ -144,7 +144,7 @@ extension `In a browser` {
                     const flash = document.getElementById("flash"), animate = flash.animate;
                     flash.animate = function (...all) { window.flashes = (window.flashes ?? 0) + 1; return animate.apply(this, all); };
                     """)
-                try await capture(Self.pride, kiosk)
+                try await kiosk.capture(Self.pride)
                 try await browser.wait("the card", until: "document.getElementById('card-save')")
                 #expect(try await browser.value("window.flashes ?? 0") == (isStill ? 0 : 1))
             }
@@ -152,7 +152,7 @@ extension `In a browser` {
 
         @Test func `the Intake page works with keys alone, including undo`() async throws {
             try await visit("intake") { kiosk, browser, _ in
-                for isbn in [Self.pride, "9780441478125", "9780385474542"] { try await capture(isbn, kiosk) }
+                for isbn in [Self.pride, "9780441478125", "9780385474542"] { try await kiosk.capture(isbn) }
                 try await browser.wait("three", until: "document.querySelectorAll('.candidate.look-new').length === 3")
                 try await browser.type(Keys.right)
                 try await browser.wait("the first", until: "document.activeElement.matches('.candidate')")
@@ -174,9 +174,5 @@ extension `In a browser` {
         }
 
         // MARK: Helpers
-
-        private func capture(_ isbn: String, _ kiosk: KioskProcess) async throws {
-            try await kiosk.ask("POST", "/api/station/captures", ["text": isbn, "origin": "typed"])
-        }
     }
 }

@@ -27,7 +27,7 @@ extension `In a browser` {
             _ kind: Kind
         ) async throws {
             try await visit { kiosk, browser, _ in
-                try await capture(Self.left, kiosk)
+                try await kiosk.capture(Self.left)
                 try await browser.wait("the card", until: Self.cardOfLeft)
                 try await browser.type(Self.pride + kind.end, pause: kind.pause)
                 try await browser.wait("two rows", until: "document.querySelectorAll('#rows > li').length === 2")
@@ -66,7 +66,7 @@ extension `In a browser` {
             async throws
         {
             try await visit { kiosk, browser, _ in
-                try await capture(Self.left, kiosk)
+                try await kiosk.capture(Self.left)
                 try await browser.wait("the card", until: Self.cardOfLeft)
                 try await browser.type("97" + Keys.enter, pause: 150)
                 try await browser.wait("the keypad", until: "!document.getElementById('keypad').hidden")
@@ -184,7 +184,7 @@ extension `In a browser` {
             _ screen: Browser.Screen
         ) async throws {
             try await visit(on: screen) { kiosk, browser, _ in
-                for isbn in [Self.pride, Self.left, Self.things] { try await capture(isbn, kiosk) }
+                for isbn in [Self.pride, Self.left, Self.things] { try await kiosk.capture(isbn) }
                 try await browser.wait(
                     "three ticked", until: "document.querySelectorAll('#rows [aria-checked=true]').length === 3")
                 try await browser.click("#save-all")
@@ -213,10 +213,6 @@ extension `In a browser` {
         }
 
         // MARK: Helpers
-
-        private func capture(_ isbn: String, _ kiosk: KioskProcess) async throws {
-            try await kiosk.ask("POST", "/api/station/captures", ["text": isbn, "origin": "typed"])
-        }
 
         private func isbns(_ kiosk: KioskProcess) async throws -> [String] {
             try await kiosk.rows().compactMap { $0["isbn13"] as? String }

@@ -14,7 +14,7 @@ extension `In a browser` {
             try await listening { kiosk, browser in
                 try kiosk.scan("--isbn", Self.left, "--yes")
                 try await openScan(kiosk, browser)
-                try await capture(isbn, kiosk)
+                try await kiosk.capture(isbn)
                 try await browser.wait("the sounds", until: "window.heard.join(' ') === '\(tones)'")
                 try await browser.wait(
                     "its card", until: "document.querySelector('#card[data-row] #card-acts button') && \(Self.isDark)")
@@ -36,12 +36,12 @@ extension `In a browser` {
                 try await browser.open(kiosk.address + "/scan")
                 try await browser.ready()
                 try await browser.wait("told", until: "document.getElementById('no-sound').checkVisibility()")
-                try await capture(Self.pride, kiosk)
+                try await kiosk.capture(Self.pride)
                 try await browser.wait("its card", until: "document.getElementById('card-save') && \(Self.isDark)")
                 #expect(try await browser.value("window.heard.length") == 0)
                 try await browser.click("#picture")
                 try await browser.wait("allowed", until: "document.getElementById('no-sound').hidden")
-                try await capture("9780385474542", kiosk)
+                try await kiosk.capture("9780385474542")
                 try await browser.wait("the sounds", until: "window.heard.join(' ') === '\(Self.new)'")
             }
         }
@@ -56,7 +56,7 @@ extension `In a browser` {
                 try await browser.ready()
                 #expect(try await browser.value("document.getElementById('no-sound').hidden") == true)
                 try await browser.click("#picture")
-                try await capture(Self.pride, kiosk)
+                try await kiosk.capture(Self.pride)
                 try await browser.wait("its card", until: "document.getElementById('card-save') && \(Self.isDark)")
                 #expect(try await browser.value("window.heard.length") == 0)
                 try await browser.open(kiosk.address + "/settings")
@@ -110,10 +110,6 @@ extension `In a browser` {
             try await browser.ready()
             try await browser.click("#picture")
             try await browser.wait("allowed", until: "document.getElementById('no-sound').hidden")
-        }
-
-        private func capture(_ isbn: String, _ kiosk: KioskProcess) async throws {
-            try await kiosk.ask("POST", "/api/station/captures", ["text": isbn, "origin": "typed"])
         }
     }
 }

@@ -12,7 +12,7 @@ extension `In a browser` {
                     ("new", "9780141439518", "new"), ("owned", "9780441478125", "owned"),
                     ("unknown", "9783161484100", "attention"),
                 ] {
-                    try await capture(isbn, kiosk)
+                    try await kiosk.capture(isbn)
                     try await browser.wait(
                         name, until: "document.querySelector('#card.look-\(look) #card-acts button')")
                     try await browser.wait(
@@ -32,7 +32,7 @@ extension `In a browser` {
                     contentsOf: KioskProcess.root.appendingPathComponent("samples/isbns.txt"), encoding: .utf8)
                 for line in numbers.split(separator: "\n").prefix(34) {
                     // One in ten has a wrong check digit; the others are captured.
-                    try? await capture(String(line.drop { "]E0".contains($0) && line.hasPrefix("]") }), kiosk)
+                    try? await kiosk.capture(String(line.drop { "]E0".contains($0) && line.hasPrefix("]") }))
                 }
                 try await browser.wait("thirty", until: "document.querySelectorAll('#rows > li').length >= 30")
                 try await check("scan batch", browser)
@@ -105,10 +105,6 @@ extension `In a browser` {
             try await browser.expectAccess(file)
             try await browser.expectFit(file)
             try await browser.show(.shelf)
-        }
-
-        private func capture(_ isbn: String, _ kiosk: KioskProcess) async throws {
-            try await kiosk.ask("POST", "/api/station/captures", ["text": isbn, "origin": "typed"])
         }
     }
 }

@@ -95,10 +95,13 @@ async function send() {
     done += 1;
   }
   isSending = false;
-  if (isOutdated) { location.reload(); return; }
   showProgress();
   [done, books, refusals] = [0, 0, []];
-  setTimeout(() => { if (!isSending && queue.length === 0) news.hidden = true; }, 6000);
+  // The result stays for a moment, also before a page that is older than the service is reloaded.
+  setTimeout(() => {
+    if (isSending || queue.length > 0) return;
+    if (isOutdated) location.reload(); else news.hidden = true;
+  }, 6000);
 }
 
 input.addEventListener("change", () => {
