@@ -1,4 +1,5 @@
 import Bookplate
+import Files
 import FoundationEssentials
 import GRDB
 import Glibc
@@ -19,7 +20,7 @@ extension LibraryFile: Covers {
         }
         // The path is built only after the id was found in the library.
         guard isKept, let path = coverPath(edition), try fileFacts(path) != nil else { return nil }
-        return try readFile(path, limit: Self.coverLimit)
+        do { return try readFile(path, limit: Self.coverLimit) } catch { throw LibraryError(error) }
     }
 
     public func keptCover(of edition: ID<Edition>) async throws -> KeptCover? {

@@ -1,4 +1,5 @@
 import Bookplate
+import Files
 import FoundationEssentials
 import GRDB
 import Glibc
@@ -135,11 +136,8 @@ public final class LibraryFile: Sendable {
     /// Marks an empty file as a library before anything else is written. If the process is killed at any moment, it
     /// leaves either an empty file or one that the next opening recognises as a library.
     private static func createFile(at path: String, mode: mode_t) throws {
-        let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC, mode)
-        guard descriptor >= 0 else { throw LibraryError(errno: errno, path: path) }
-        // SQLite gives its side files the mode of the main file, and the umask must not exclude the group.
-        _ = fchmod(descriptor, mode)
-        Glibc.close(descriptor)
+        // SQLite gives its side files the mode of the main file.
+        try openShared(path, mode: mode).close()
         try syncFolder(of: path)
         let queue = try DatabaseQueue(path: path, configuration: configuration())
         try queue.writeWithoutTransaction { db in

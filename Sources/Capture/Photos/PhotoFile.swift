@@ -1,4 +1,5 @@
 import Bookplate
+import Files
 import Glibc
 import SystemPackage
 

@@ -1,4 +1,5 @@
 import Bookplate
+import Files
 import FoundationEssentials
 import GRDB
 import Glibc
@@ -39,9 +40,10 @@ extension LibraryFile {
             guard chmod(incoming, location.mode) == 0 || errno == EPERM else {
                 throw LibraryError(errno: errno, path: incoming)
             }
+            // Synced here already, because after the previous library is moved aside hardly anything may fail.
+            try syncFile(incoming)
             report.movedAside = try moveAside(path, at: now)
-            guard rename(incoming, path) == 0 else { throw LibraryError(errno: errno, path: path) }
-            try syncFolder(of: path)
+            try commitFile(incoming, to: path)
             report.path = path
             return report
         } catch {
@@ -203,7 +205,6 @@ struct RestoredAccess: Sendable {
             return isClosed
         }
         try file.close()
-        try syncFile(path)
         return isClosed
     }
 }
