@@ -60,7 +60,7 @@ extension LibraryFile: Access {
         guard var found else { return nil }
         // The last use is recorded at most once per hour, so that most requests write nothing.
         if instant - found.used.milliseconds >= 3_600_000 {
-            try await lastUse.record {
+            try await lastUse.record(log: log) {
                 try await write { [id = found.id] db in
                     try db.run("UPDATE signIn SET used = ? WHERE uuid = ?", [instant, id.rawValue])
                 }
@@ -239,7 +239,6 @@ extension [UInt8] {
 /// library does not keep anybody out: the error is reported once, and the next attempt is made a minute later.
 final class LastUseRecorder: Sendable {
     private struct State {
-        var onError: (@Sendable (any Error) -> Void)?
         var isReported = false
         /// The time of the next attempt. It is set before each attempt, so that two attempts never run at once.
         var next: ContinuousClock.Instant?
@@ -248,12 +247,11 @@ final class LastUseRecorder: Sendable {
     private let state = Mutex(State())
     private static let pause: Duration = .seconds(60)
 
-    func onError(_ report: @escaping @Sendable (any Error) -> Void) { state.withLock { $0.onError = report } }
-
     /// Runs `write`, unless the last attempt failed less than a minute ago.
     ///
+    /// - Parameter log: logs an error. After a call, it is not called again until a write has succeeded.
     /// - Throws: an error of `write`, unless the error is transient.
-    func record(_ write: () async throws -> Void) async throws {
+    func record(log: (String) -> Void, _ write: () async throws -> Void) async throws {
         let isDue = state.withLock { state in
             if let next = state.next, next > .now { return false }
             state.next = .now + Self.pause
@@ -264,22 +262,16 @@ final class LastUseRecorder: Sendable {
             try await write()
             state.withLock { ($0.isReported, $0.next) = (false, nil) }
         } catch  where isTransient(error) {
-            let report = state.withLock { state in
+            let isReported = state.withLock { state in
                 defer { state.isReported = true }
-                return state.isReported ? nil : state.onError
+                return state.isReported
             }
-            report?(error)
+            if !isReported { log("cannot store when sign-ins and stations were last used: \(error)") }
         } catch {
             state.withLock { $0.next = nil }
             throw error
         }
     }
-}
-
-extension LibraryFile {
-    /// Sets the function that is called when the last use of a sign-in or a station cannot be written. After a call, it
-    /// is not called again until a write has succeeded.
-    public func onLastUseError(_ report: @escaping @Sendable (any Error) -> Void) { lastUse.onError(report) }
 }
 
 /// Counts wrong codes, for each address and in total.

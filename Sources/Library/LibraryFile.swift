@@ -27,6 +27,7 @@ public final class LibraryFile: Sendable {
     private let lockTimeout: LockTimeout
     let codeChecks = CodeCheckQueue()
     let lastUse = LastUseRecorder()
+    private let report = Mutex<@Sendable (String) -> Void>({ _ in })
     let hasChanged = Atomic(false)
     /// True if this instance has changed a book, including by an undo or by moving it to the trash. Then the day's
     /// backup is due.
@@ -120,6 +121,13 @@ public final class LibraryFile: Sendable {
         try last.read { db in _ = try Int.fetchOne(db, sql: "PRAGMA user_version") }
         try last.close()
     }
+
+    /// Sets the function that logs an error that its caller does not get, because what was asked for is done: the last
+    /// use of a sign-in or a station that cannot be stored, or a picture of a deleted book that cannot be removed.
+    public func onError(_ log: @escaping @Sendable (String) -> Void) { report.withLock { $0 = log } }
+
+    /// Logs an error that the caller of a method does not get.
+    func log(_ message: String) { report.withLock(\.self)(message) }
 
     /// Shortens the time for which writes wait for another process's lock. This includes a write that is already
     /// waiting. A service calls this when it is about to end.

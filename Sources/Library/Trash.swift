@@ -114,8 +114,7 @@ extension LibraryFile {
             try Self.purge(db, copies: copies)
         }
         hasChanged.store(true, ordering: .relaxed)
-        // The books are deleted even if this fails, and the next sweep removes any picture that is left over.
-        try? await sweepCovers()
+        await sweepCoversOrLog()
     }
 
     /// Removes copies with all their rows, and with their rows in the change log. No change may be open when this is

@@ -153,6 +153,19 @@ import Testing
         #expect(try await library.cover(of: one) == [1])
     }
 
+    @Test func `a picture that cannot be removed after its book is reported`() async throws {
+        let book = try await library.save(isbn(1), record("Book"))
+        _ = try await library.trash([book.id], at: noon)
+        // A file where the folder of the pictures should be.
+        try write([], to: folder("covers"))
+        let logged = Mutex<[String]>([])
+        library.onError { text in logged.withLock { $0.append(text) } }
+        try await library.purge([book.id])
+        #expect(try await library.book(book.id) == nil)
+        #expect(logged.withLock(\.count) == 1)
+        #expect(logged.withLock(\.first)?.hasPrefix("cannot remove the pictures of deleted books: ") == true)
+    }
+
     @Test func `refuses too large pictures, and ids that are unknown or a path`() async throws {
         let one = try await edition(1)
         await #expect(throws: LibraryError.coverTooLarge(bytes: (5 << 20) + 1, limit: 5 << 20)) {

@@ -147,8 +147,7 @@ extension LibraryFile {
             return (result, hasSwept, isChange ? id : nil)
         }
         if change != nil { hasChanged.store(true, ordering: .relaxed) }
-        // The change is on the disk even if this fails, and the next sweep removes any picture that is left over.
-        if hasSwept { try? await sweepCovers() }
+        if hasSwept { await sweepCoversOrLog() }
         return (result, change)
     }
 
