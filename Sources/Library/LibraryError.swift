@@ -33,7 +33,7 @@ public enum LibraryError: Error, Sendable, Equatable, CustomStringConvertible {
     case notInTrash(ID<Copy>)
     case noSuchEdition(ID<Edition>)
     case noSuchItem(ID<IntakeItem>)
-    /// The item has already been confirmed or dismissed.
+    /// The item has already been confirmed or skipped.
     case notWaiting(ID<IntakeItem>, IntakeItem.State)
     /// Another edition of the library has this ISBN.
     case isbnInUse(ISBN)

@@ -76,7 +76,7 @@ extension LibraryFile {
         try removeOrphans(db, editions: Set(copies.map { $0["edition"] as Int64 }))
     }
 
-    /// Deletes confirmed and dismissed intake items with their thumbnails, except items that an undo would return to
+    /// Deletes confirmed and skipped intake items with their thumbnails, except items that an undo would return to
     /// the queue.
     private static func sweepQueue(_ db: Database, before limit: Int64) throws {
         try db.run(
