@@ -25,7 +25,7 @@ struct HEICImage: GreyImage {
         }
     }
 
-    func decode(longSide: Int) throws(PhotoError) -> DecodedPhoto {
+    func decode(longSide: Int) throws(PhotoError) -> GreyPicture {
         let frame = try libheif.withPrimaryImage(of: bytes, name: name) { handle throws(PhotoError) in
             var image: UnsafeMutableRawPointer?
             try libheif.check(
@@ -34,7 +34,7 @@ struct HEICImage: GreyImage {
             defer { libheif.imageRelease(image) }
             return try luma(of: image)
         }
-        return DecodedPhoto(frame: frame, isDamaged: false)
+        return GreyPicture(frame: frame, isDamaged: false)
     }
 
     private func luma(of image: UnsafeMutableRawPointer) throws(PhotoError) -> Frame {

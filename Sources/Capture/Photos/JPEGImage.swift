@@ -33,7 +33,7 @@ struct JPEGImage: GreyImage {
         (self.bytes, self.name) = (bytes, name)
     }
 
-    func decode(longSide: Int) throws(PhotoError) -> DecodedPhoto {
+    func decode(longSide: Int) throws(PhotoError) -> GreyPicture {
         let decompressor = try Decompressor(name: name)
         // CMYK takes four bytes per pixel, so do not ask for a long side of more than 2560 pixels.
         let wanted = isCMYK ? min(longSide, 2560) : longSide
@@ -60,7 +60,7 @@ struct JPEGImage: GreyImage {
                 try decompressor.run(bytes, into: luma, width, height, TJPF_GRAY)
             }
         }
-        return DecodedPhoto(frame: frame, isDamaged: isDamaged)
+        return GreyPicture(frame: frame, isDamaged: isDamaged)
     }
 
     /// Scales a side and rounds it up, like the macro `TJSCALED`.
@@ -206,7 +206,6 @@ struct ByteReader {
         return bytes[(bytes.startIndex + offset)..<(bytes.startIndex + offset + count)]
     }
 
-    func uint8(at offset: Int) -> Int? { number(at: offset, size: 1) }
     func uint16(at offset: Int) -> Int? { number(at: offset, size: 2) }
     func uint32(at offset: Int) -> Int? { number(at: offset, size: 4) }
 

@@ -22,7 +22,7 @@ struct PNGImage: GreyImage {
         orientation = Self.exif(reader).map(EXIF.orientation) ?? .up
     }
 
-    func decode(longSide: Int) throws(PhotoError) -> DecodedPhoto {
+    func decode(longSide: Int) throws(PhotoError) -> GreyPicture {
         var image = png_image()
         image.version = png_uint_32(PNG_IMAGE_VERSION)
         defer { png_image_free(&image) }
@@ -44,7 +44,7 @@ struct PNGImage: GreyImage {
         guard let isComplete else {
             throw .damaged(photo: name, format: .png, reason: message(of: image))
         }
-        return DecodedPhoto(frame: frame, isDamaged: !isComplete)
+        return GreyPicture(frame: frame, isDamaged: !isComplete)
     }
 
     /// The largest number of pixels of a picture that is read in its own channels and converted to grey here. For a

@@ -183,7 +183,7 @@ public enum PhotoError: Error, Hashable, Sendable {
     case cannotOpen(photo: String, errno: Errno)
     /// `read` failed before the end of the file.
     case cannotRead(photo: String, errno: Errno)
-    case notAFile(photo: String, kind: FileKind)
+    case notAFile(photo: String, kind: OtherKind)
     case empty(photo: String)
     /// - Parameter limit: the size limit in bytes.
     case fileTooLarge(photo: String, limit: Int)
@@ -199,7 +199,8 @@ public enum PhotoError: Error, Hashable, Sendable {
     /// The photo is in the HEIC format, and libheif is not installed.
     case needsLibheif(photo: String)
 
-    public enum FileKind: String, Sendable {
+    /// The kind of something that is not a regular file.
+    public enum OtherKind: String, Sendable {
         case folder = "a folder"
         case pipe = "a pipe"
         case socket = "a socket"
@@ -288,11 +289,11 @@ protocol GreyImage {
 
     /// Decodes the whole picture to grey. The long side has at least `longSide` pixels if the picture is large enough,
     /// and may have more if the format cannot be scaled.
-    func decode(longSide: Int) throws(PhotoError) -> DecodedPhoto
+    func decode(longSide: Int) throws(PhotoError) -> GreyPicture
 }
 
 /// A decoded picture in grey.
-struct DecodedPhoto {
+struct GreyPicture {
     var frame: Frame
     /// True if the decoder continued past missing or wrong data; the gaps are grey or white.
     var isDamaged: Bool

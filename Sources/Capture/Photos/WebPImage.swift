@@ -24,7 +24,7 @@ struct WebPImage: GreyImage {
         orientation = Self.exif(ByteReader(bytes[...], bigEndian: false)).map(EXIF.orientation) ?? .up
     }
 
-    func decode(longSide: Int) throws(PhotoError) -> DecodedPhoto {
+    func decode(longSide: Int) throws(PhotoError) -> GreyPicture {
         var config = WebPDecoderConfig()
         guard WebPInitDecoderConfig(&config) != 0 else {
             throw .unsupported(
@@ -63,8 +63,8 @@ struct WebPImage: GreyImage {
             }
         }
         switch status {
-        case VP8_STATUS_OK: return DecodedPhoto(frame: frame, isDamaged: false)
-        case VP8_STATUS_NOT_ENOUGH_DATA, VP8_STATUS_BITSTREAM_ERROR: return DecodedPhoto(frame: frame, isDamaged: true)
+        case VP8_STATUS_OK: return GreyPicture(frame: frame, isDamaged: false)
+        case VP8_STATUS_NOT_ENOUGH_DATA, VP8_STATUS_BITSTREAM_ERROR: return GreyPicture(frame: frame, isDamaged: true)
         default: throw .damaged(photo: name, format: .webp, reason: Self.text(of: status))
         }
     }

@@ -120,7 +120,7 @@ extension DatabaseError {
 /// The network access of a library: its access code, wrong codes and stations. A restore takes these from the library
 /// that it replaces, because codes may have been changed and stations may have been revoked since the backup was made.
 struct RestoredAccess: Sendable {
-    private struct Station: Sendable {
+    private struct StationToken: Sendable {
         var selector: String
         var hash: String
         var revoked: Int64?
@@ -128,7 +128,7 @@ struct RestoredAccess: Sendable {
 
     private var code: (hash: String, since: Int64)?
     private var wrongCodes: [StatementArguments] = []
-    private var stations: [String: Station] = [:]
+    private var stations: [String: StationToken] = [:]
 
     /// Reads the access of a library that no process has open.
     ///
@@ -164,7 +164,8 @@ struct RestoredAccess: Sendable {
         }
         if try db.tableExists("station") {
             for row in try db.rows("SELECT uuid, selector, hash, revoked FROM station") {
-                stations[row["uuid"]] = Station(selector: row["selector"], hash: row["hash"], revoked: row["revoked"])
+                stations[row["uuid"]] = StationToken(
+                    selector: row["selector"], hash: row["hash"], revoked: row["revoked"])
             }
         }
     }
