@@ -162,6 +162,26 @@ extension LibraryFile {
     }
 }
 
+/// A result that names the change that made it. The change is known only after the commit.
+protocol ChangeResult {
+    var change: ID<Change>? { get set }
+}
+
+extension LabelChange: ChangeResult {}
+extension AuthorChange: ChangeResult {}
+
+extension ChangeResult {
+    func with(change: ID<Change>?) -> Self {
+        var result = self
+        result.change = change
+        return result
+    }
+}
+
+extension Array where Element: ChangeResult {
+    func with(change: ID<Change>?) -> [Element] { map { $0.with(change: change) } }
+}
+
 extension Change {
     static let columns = "id, uuid, at, station, kind, summary, undone"
 
