@@ -65,7 +65,7 @@ let package = Package(
         .target(name: "HTTP", dependencies: [domain, "CCurl"]),
         .target(name: "Lookup", dependencies: [domain, "Files", "HTTP", "CZlib", grdb, system]),
         .target(name: "Hub", dependencies: [domain, "Files", "HTTP"]),
-        .target(name: "Library", dependencies: [domain, "Files", grdb, system, "CCrypt"]),
+        .target(name: "Library", dependencies: [domain, "Async", "Files", grdb, system, "CCrypt"]),
         .target(name: "Exchange", dependencies: [domain]),
         // Bursts, semaphore, time limit: what tasks of several modules wait with.
         .target(name: "Async"),

@@ -1,3 +1,4 @@
+import Async
 import Bookplate
 import CCrypt
 import Dispatch
@@ -190,27 +191,19 @@ enum CodeHash {
 /// Checks the codes from one address one after the other. Each code counts as wrong until it has been checked, so
 /// several right codes at once, from a household behind one address, would otherwise cause a pause.
 actor CodeCheckQueue {
-    /// The checks that are waiting, by address. An address has an entry while one of its codes is being checked.
-    private var waiting: [String: [CheckedContinuation<Void, Never>]] = [:]
+    /// The turns of each address that has a code being checked, and the number of its codes.
+    private var checks: [String: (turns: AsyncSemaphore, count: Int)] = [:]
 
     func run<Result: Sendable>(
         for address: String, _ check: @Sendable () async throws -> Result
     ) async throws -> Result {
-        if waiting[address] == nil {
-            waiting[address] = []
-        } else {
-            await withCheckedContinuation { waiting[address, default: []].append($0) }
+        let turns = checks[address]?.turns ?? AsyncSemaphore()
+        checks[address, default: (turns, 0)].count += 1
+        defer {
+            checks[address]?.count -= 1
+            if checks[address]?.count == 0 { checks[address] = nil }
         }
-        defer { resumeNext(for: address) }
-        return try await check()
-    }
-
-    private func resumeNext(for address: String) {
-        if waiting[address]?.isEmpty ?? true {
-            waiting[address] = nil
-        } else {
-            waiting[address]?.removeFirst().resume()
-        }
+        return try await turns.withPermit(check)
     }
 }
 

@@ -14,7 +14,7 @@ private let arrows: [String: Set<String>] = [
     "HTTP": ["Bookplate", "CCurl"],
     "Lookup": ["Bookplate", "Files", "HTTP", "CZlib", "GRDB", "SystemPackage"],
     "Hub": ["Bookplate", "Files", "HTTP"],
-    "Library": ["Bookplate", "Files", "GRDB", "CCrypt", "SystemPackage"],
+    "Library": ["Bookplate", "Async", "Files", "GRDB", "CCrypt", "SystemPackage"],
     "Exchange": ["Bookplate"],
     "Async": [],
     "Station": ["Bookplate", "Async"],
