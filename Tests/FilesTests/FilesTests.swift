@@ -53,7 +53,8 @@ import Testing
         }
     }
 
-    @Test func `is synced with its folder if the file system can sync folders, and otherwise that is no error`() throws {
+    @Test func `is synced with its folder if the file system can sync folders, and otherwise that is no error`() throws
+    {
         // Like some FUSE file systems, procfs answers EINVAL to an fsync of a folder.
         let proc = try FileDescriptor.open("/proc", .readOnly)
         #expect(fsync(proc.rawValue) == -1 && Errno.current == .invalidArgument)
@@ -91,9 +92,10 @@ import Testing
 
     @Test func `gives names that are not text as they are stored`() throws {
         let name: [UInt8] = [0x61, 0xFF]
-        #expect((Array(folder.file("").utf8) + name + [0]).withUnsafeBufferPointer { path in
-            path.withMemoryRebound(to: CChar.self) { mkdir($0.baseAddress!, 0o700) }
-        } == 0)
+        #expect(
+            (Array(folder.file("").utf8) + name + [0]).withUnsafeBufferPointer { path in
+                path.withMemoryRebound(to: CChar.self) { mkdir($0.baseAddress!, 0o700) }
+            } == 0)
         #expect(try storedNames(in: folder.path) == [name])
     }
 }

@@ -125,7 +125,9 @@ struct PrintedLabel {
         }
         // The match must be a whole word; only the plural "isbns" counts too.
         if position < print.count, print[position] == "s" { position += 1 }
-        guard position == print.count || !print[position].isLetter || PrintedNumber.mayBe(print[position]) else { return nil }
+        guard position == print.count || !print[position].isLetter || PrintedNumber.mayBe(print[position]) else {
+            return nil
+        }
         return position
     }
 
@@ -134,12 +136,14 @@ struct PrintedLabel {
     private static func behindLength(in print: [Character], at position: Int) -> Int? {
         var position = position
         var passed = 0
-        while position < print.count, passed < 3, print[position] == " " || print[position] == "(" || print[position].isPrintedDash
+        while position < print.count, passed < 3,
+            print[position] == " " || print[position] == "(" || print[position].isPrintedDash
         {
             position += 1
             passed += 1
         }
-        guard position + 2 < print.count, print[position] == "1", print[position + 1] == "0" || print[position + 1] == "3",
+        guard position + 2 < print.count, print[position] == "1",
+            print[position + 1] == "0" || print[position + 1] == "3",
             !print[position + 2].isNumber
         else { return nil }
         return position + 2

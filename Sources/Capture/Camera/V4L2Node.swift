@@ -209,7 +209,8 @@ struct V4L2Host: CameraHost {
     func nodes() -> [ListedNode] {
         let folder = "/dev/v4l/by-id"
         let links = fileNames(in: folder).sorted().map { (link: "\(folder)/\($0)", path: resolve("\(folder)/\($0)")) }
-        let numbers = fileNames(in: "/dev").filter { $0.hasPrefix("video") }.compactMap { Int($0.dropFirst(5)) }.sorted()
+        let numbers = fileNames(in: "/dev").filter { $0.hasPrefix("video") }.compactMap { Int($0.dropFirst(5)) }
+            .sorted()
         return numbers.map { number in
             let path = "/dev/video\(number)"
             return Self.node(path, byID: links.first { $0.path == path }?.link)

@@ -23,7 +23,7 @@ struct JPEGImage: GreyImage {
                 decompressor.handle, $0.baseAddress, UInt($0.count), &width, &height, &sampling, &colour)
         }
         guard status == 0 || decompressor.onlyWarned, width > 0, height > 0 else {
-            throw .damaged(photo: name, format: .jpeg, reason: decompressor.message)
+            throw .failed(photo: name, format: .jpeg, reason: decompressor.message)
         }
         try PhotoLimit.check(width: Int(width), height: Int(height), photo: name)
         markers = JPEGMarkers(bytes)
@@ -80,9 +80,7 @@ private struct Decompressor: ~Copyable {
     private let name: String
 
     init(name: String) throws(PhotoError) {
-        guard let handle = tjInitDecompress() else {
-            throw .damaged(photo: name, format: .jpeg, reason: "out of memory while starting the decoder")
-        }
+        guard let handle = tjInitDecompress() else { throw .outOfMemory(photo: name) }
         (self.handle, self.name) = (handle, name)
     }
 
@@ -103,7 +101,7 @@ private struct Decompressor: ~Copyable {
                 Int32(format.rawValue), 0)
         }
         if status == 0 { return false }
-        guard onlyWarned else { throw .damaged(photo: name, format: .jpeg, reason: message) }
+        guard onlyWarned else { throw .failed(photo: name, format: .jpeg, reason: message) }
         return true
     }
 }

@@ -41,9 +41,8 @@ struct PNGImage: GreyImage {
                     ? Self.readColour(&image, into: luma) : Self.readGrey(&image, into: luma)
             }
         }
-        guard let isComplete else {
-            throw .damaged(photo: name, format: .png, reason: message(of: image))
-        }
+        let error = PhotoError.failed(photo: name, format: .png, reason: message(of: image))
+        guard let isComplete, isComplete || error != .outOfMemory(photo: name) else { throw error }
         return GreyPicture(frame: frame, isDamaged: !isComplete)
     }
 

@@ -53,7 +53,8 @@ public final class PhotoFile: Picture {
             }
     }
 
-    /// - Throws: ``PhotoError/damaged(photo:format:reason:)`` if nothing can be decoded.
+    /// - Throws: ``PhotoError/damaged(photo:format:reason:)`` if nothing can be decoded, or
+    ///   ``PhotoError/outOfMemory(photo:)``.
     public func luma(atLeast longSide: Int) throws -> Frame {
         let wanted = min(max(longSide, 1), max(width, height))
         if let decoded, max(decoded.width, decoded.height) >= wanted { return decoded }
@@ -65,7 +66,8 @@ public final class PhotoFile: Picture {
 
     /// Returns the picture in grey, scaled down by averaging to at most `longSide` pixels on its long side.
     ///
-    /// - Throws: ``PhotoError/damaged(photo:format:reason:)`` if nothing can be decoded.
+    /// - Throws: ``PhotoError/damaged(photo:format:reason:)`` if nothing can be decoded, or
+    ///   ``PhotoError/outOfMemory(photo:)``.
     public func luma(longSide: Int) throws -> Frame {
         let wanted = min(max(longSide, 1), max(width, height))
         return try luma(atLeast: wanted).areaAveraged(longSide: wanted)
@@ -195,6 +197,8 @@ public enum PhotoError: Error, Hashable, Sendable {
     /// Nothing could be decoded. If a part of a photo can be decoded, that is not an error, but ``PhotoFile/isDamaged``
     /// is true.
     case damaged(photo: String, format: PhotoFormat, reason: String)
+    /// There is not enough memory to decode the photo, or to encode a smaller one.
+    case outOfMemory(photo: String)
     case unsupported(photo: String, what: String)
     /// The photo is in the HEIC format, and libheif is not installed.
     case needsLibheif(photo: String)
@@ -212,10 +216,18 @@ public enum PhotoError: Error, Hashable, Sendable {
         switch self {
         case .cannotOpen(let photo, _), .cannotRead(let photo, _), .notAFile(let photo, _), .empty(let photo),
             .fileTooLarge(let photo, _), .tooManyPixels(let photo, _, _), .tooManyScans(let photo, _),
-            .unknownFormat(let photo, _), .damaged(let photo, _, _), .unsupported(let photo, _),
-            .needsLibheif(let photo):
+            .unknownFormat(let photo, _), .damaged(let photo, _, _), .outOfMemory(let photo),
+            .unsupported(let photo, _), .needsLibheif(let photo):
             photo
         }
+    }
+
+    /// Creates the error of a decoder or an encoder that reports its reason only as a text, as libjpeg-turbo and libpng
+    /// do.
+    static func failed(photo: String, format: PhotoFormat, reason: String) -> PhotoError {
+        let text = reason.lowercased()
+        return ["out of memory", "insufficient memory", "memory allocation"].contains(where: text.contains)
+            ? .outOfMemory(photo: photo) : .damaged(photo: photo, format: format, reason: reason)
     }
 }
 
@@ -249,6 +261,8 @@ extension PhotoError: CustomStringConvertible {
             "\(photo) is not a photo: its first bytes match no image format. Give a JPEG, PNG, WebP or HEIC file."
         case .damaged(let photo, let format, let reason):
             "cannot decode \(photo): the \(format.rawValue) data is damaged (\(reason)). Copy the file again, or take the photo again."
+        case .outOfMemory(let photo):
+            "cannot decode \(photo): out of memory. Close other programs and try again."
         case .unsupported(let photo, let what):
             "cannot decode \(photo): \(what). Save it as an ordinary JPEG or PNG."
         case .needsLibheif(let photo):
