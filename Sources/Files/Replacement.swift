@@ -3,8 +3,8 @@ import SystemPackage
 
 /// Replaces a file completely or not at all. The file is on the disk when this function returns.
 ///
-/// The bytes are written to a partial file beside the file, which then takes its place; see ``commitFile(_:to:)``. Any
-/// error leaves the file as it was, and removes the partial file.
+/// The bytes are written to a partial file beside the file, which then takes its place; see ``commitFile(_:to:)``. An
+/// error removes the partial file and leaves the file as it was, unless only its folder could not be synced.
 ///
 /// - Parameter mode: the mode of the new file, without the bits of the umask.
 public func replaceFile(_ path: String, with bytes: some Sequence<UInt8>, mode: mode_t) throws(FileError) {
