@@ -139,8 +139,8 @@ import Testing
             (.dnf, DateEdit(stopped: .set(day("2025-12-31"))), "given up on 2025-12-31"),
             (.dnf, DateEdit(finished: .set(day("2026-03"))), "was given up"),
             (.read, DateEdit(stopped: .set(day("2026-03"))), "is finished"),
-            (.reading, DateEdit(finished: .set(day("2026-03"))), "is open"),
-            (.onHold, DateEdit(stopped: .set(day("2026-03"))), "is open"),
+            (.reading, DateEdit(finished: .set(day("2026-03"))), "is still open"),
+            (.onHold, DateEdit(stopped: .set(day("2026-03"))), "is still open"),
             (.toRead, DateEdit(started: .clear), "To Read"),
         ] as [(Copy.Status, DateEdit, String)])
     func `are refused with the reason`(status: Copy.Status, edit: DateEdit, reason: String) throws {

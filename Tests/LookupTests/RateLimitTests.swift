@@ -9,7 +9,8 @@ import Testing
 /// At most one request per second after a burst of three, in all processes of the machine together.
 @Suite struct RateLimitTests {
     @Test func `a state that cannot be stored after an answer is reported`() async throws {
-        let rig = try Rig(states: MemoryStates(updatesLeft: 1))
+        // The state is read twice before the request: for the list of sources, and for the request.
+        let rig = try Rig(states: MemoryStates(updatesLeft: 2))
         let reports = Mutex<[String]>([])
         let chain = try rig.chain(report: { text in reports.withLock { $0.append(text) } })
         for await _ in chain.lookUp([.odyssey], refresh: false) {}
