@@ -2,8 +2,8 @@
 import PackageDescription
 
 // The arrows between modules: every module may know Bookplate, the domain; no adapter knows another; ScanCommand wires
-// them. HTTP and Processes are no adapters: they are what those stand on that ask over the network, and that run other
-// programs. Tests/ArchitectureTests pins this table.
+// them. Files, HTTP and Processes are no adapters: they are what those stand on that replace files, ask over the
+// network, and run other programs. Tests/ArchitectureTests pins this table.
 
 let domain: Target.Dependency = "Bookplate"
 let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
@@ -53,17 +53,19 @@ let package = Package(
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
 
         .target(
-            name: "Capture", dependencies: [domain, system, "CTurboJPEG", "CPNG", "CWebP", "CHeif", "CV4L2", "CInput"],
+            name: "Capture",
+            dependencies: [domain, "Files", system, "CTurboJPEG", "CPNG", "CWebP", "CHeif", "CV4L2", "CInput"],
             swiftSettings: optimized),
         .target(
             name: "Decoder", dependencies: [domain, "CZBar"], swiftSettings: optimized,
             linkerSettings: [.linkedLibrary(":libzbar.a")]),
+        .target(name: "Files", dependencies: [system]),
         .target(name: "Processes", dependencies: [system, "CProcess"]),
         .target(name: "PrintedText", dependencies: [domain, "Processes"], swiftSettings: optimized),
         .target(name: "HTTP", dependencies: [domain, "CCurl"]),
-        .target(name: "Lookup", dependencies: [domain, "HTTP", "CZlib", grdb, system]),
-        .target(name: "Hub", dependencies: [domain, "HTTP"]),
-        .target(name: "Library", dependencies: [domain, grdb, system, "CCrypt"]),
+        .target(name: "Lookup", dependencies: [domain, "Files", "HTTP", "CZlib", grdb, system]),
+        .target(name: "Hub", dependencies: [domain, "Files", "HTTP"]),
+        .target(name: "Library", dependencies: [domain, "Async", "Files", grdb, system, "CCrypt"]),
         .target(name: "Exchange", dependencies: [domain]),
         // Bursts, semaphore, time limit: what tasks of several modules wait with.
         .target(name: "Async"),
@@ -86,8 +88,8 @@ let package = Package(
         .executableTarget(
             name: "ScanCommand",
             dependencies: [
-                domain, "Async", "Capture", "Decoder", "PrintedText", "Processes", "Lookup", "Library", "Exchange",
-                "Station", "Terminal", "Kiosk", "Hub", "CProcess", system,
+                domain, "Async", "Capture", "Decoder", "Files", "PrintedText", "Processes", "Lookup", "Library",
+                "Exchange", "Station", "Terminal", "Kiosk", "Hub", "CProcess", system,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
@@ -115,6 +117,7 @@ let package = Package(
         .testTarget(
             name: "LookupTests", dependencies: [domain, "HTTP", "Lookup", "FaultServer", "TestTools", "CZlib", grdb],
             exclude: ["Fixtures"]),
+        .testTarget(name: "FilesTests", dependencies: ["Files", "TestTools", system]),
         .testTarget(name: "HTTPTests", dependencies: ["HTTP", "FaultServer", "TestTools"]),
         // A library of any size, made from a number; for tests and for the bench.
         .target(name: "LibraryMaker", dependencies: [domain, "Library", grdb], path: "Tests/LibraryMaker"),
@@ -122,7 +125,7 @@ let package = Package(
         .executableTarget(
             name: "LibraryBench", dependencies: [domain, "Library", "Exchange", "LibraryMaker", grdb],
             path: "Tests/LibraryBench"),
-        .testTarget(name: "LibraryTests", dependencies: [domain, "Library", "LibraryMaker", grdb]),
+        .testTarget(name: "LibraryTests", dependencies: [domain, "Files", "Library", "LibraryMaker", grdb]),
         .testTarget(name: "ExchangeTests", dependencies: [domain, "Exchange", "Library"]),
         .testTarget(name: "StationTests", dependencies: [domain, "Async", "Station", "Library"]),
         .testTarget(

@@ -11,6 +11,7 @@ struct heif_error {
     const char *message;
 };
 
+enum { cheif_error_memory = 6, cheif_suberror_security_limit = 1000 };
 enum { cheif_colorspace_ycbcr = 0, cheif_chroma_420 = 1, cheif_channel_y = 0 };
 
 typedef void *(*cheif_context_alloc)(void);

@@ -1,62 +1,19 @@
-import Glibc
+import Files
 import SystemPackage
 
-/// Returns the names in a folder, without "." and "..". Returns no names if the folder is missing or cannot be read,
-/// such as the folder of another user's process.
-func entries(of folder: String) -> [String] {
-    guard let stream = opendir(folder) else { return [] }
-    defer { closedir(stream) }
-    var names: [String] = []
-    while let entry = readdir(stream) {
-        let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-            String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-        }
-        if name != "." && name != ".." { names.append(name) }
-    }
-    return names
-}
-
-/// Returns the beginning of one of the kernel's text files; an empty text if it cannot be read.
+/// Returns the beginning of one of the kernel's text files; an empty text if it cannot be read, such as the file of a
+/// process that has ended.
 func readTextFile(_ path: String, atMost limit: Int) -> String {
-    var bytes: [UInt8] = []
-    var chunk = [UInt8](repeating: 0, count: min(limit, 64 << 10))
-    do {
-        let file = try FileDescriptor.open(path, .readOnly, options: .closeOnExec)
-        try file.closeAfter {
-            while bytes.count < limit {
-                let room = min(chunk.count, limit - bytes.count)
-                let count = try chunk.withUnsafeMutableBytes { try file.read(into: .init(rebasing: $0[..<room])) }
-                if count == 0 { break }
-                bytes.append(contentsOf: chunk[..<count])
-            }
-        }
-    } catch {
-        // If a process ends while its files are read, return the part that was read so far.
+    do throws(FileError) { return String(decoding: try readFile(path, limit: limit), as: UTF8.self) } catch {
+        return ""
     }
-    return String(decoding: bytes, as: UTF8.self)
 }
 
 extension Errno {
-    /// The error of the last C call of this thread.
-    static var current: Errno { Errno(rawValue: errno) }
-
     /// True if the error means that a device does not exist, or no longer exists.
     var isDeviceGone: Bool {
         [.operationNotSupportedByDevice, .noSuchAddressOrDevice, .noSuchFileOrDirectory].contains(self)
     }
-}
-
-/// Makes a C call, and repeats it if a signal interrupts it.
-///
-/// SystemPackage does this for the calls that it offers; this function is for other calls, such as ioctl().
-///
-/// - Returns: the error; `nil` if the call succeeded.
-func retryOnInterrupt(_ call: () -> Int32) -> Errno? {
-    while call() < 0 {
-        let error = Errno.current
-        if error != .interrupted { return error }
-    }
-    return nil
 }
 
 extension String {

@@ -8,7 +8,7 @@ import Glibc
 /// ``Stage/maxRegionsOfMany``), while a simple photo takes little time.
 ///
 /// It reuses its memory from picture to picture. Two threads must not use the same reader at once.
-public struct PhotoReader: SymbolDecoder {
+public struct PhotoReader {
     private var scan: LineScan
     private var finder = RegionFinder()
     private var reader = GreyReader()
@@ -16,6 +16,11 @@ public struct PhotoReader: SymbolDecoder {
     /// - Throws: ``DecoderError`` if memory runs out.
     public init() throws(DecoderError) { scan = try LineScan() }
 
+    /// Finds the bar codes of a picture.
+    ///
+    /// - Returns: every EAN-13 in reading order, each once, with add-ons joined to the code beside them; empty if there
+    ///   is none. Corners are in pixels of the upright full-size image.
+    /// - Throws: the picture's own error if its data is damaged, or ``DecoderError`` if memory runs out.
     public mutating func decode(_ picture: some Picture) throws -> [Symbol] {
         var explanation: Explanation?
         return try decode(picture, explaining: &explanation)

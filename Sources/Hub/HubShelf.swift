@@ -54,32 +54,6 @@ public struct HubShelf: Shelf {
         return Dictionary(there, uniquingKeysWith: { $1 })
             .merging(waiting) { $0 + $1 }.filter { !$0.value.isEmpty }
     }
-
-    public func book(_ id: ID<Copy>) async throws -> Book? { nil }
-
-    public func update(
-        _ id: ID<Copy>, at now: Date, _ change: @escaping @Sendable (inout Book) throws -> Void
-    ) async throws -> (book: Book, change: ID<Change>) { throw HubOnlyRefusal() }
-
-    public func update(
-        _ ids: [ID<Copy>], continuing earlier: ID<Change>?, at now: Date,
-        _ change: @escaping @Sendable (inout Copy) throws -> Void
-    ) async throws -> (changed: Int, change: ID<Change>?) { throw HubOnlyRefusal() }
-
-    public func trash(
-        _ ids: [ID<Copy>], continuing earlier: ID<Change>?, at now: Date
-    ) async throws -> (changed: Int, change: ID<Change>?) { throw HubOnlyRefusal() }
-
-    public func restore(
-        _ ids: [ID<Copy>], continuing earlier: ID<Change>?, at now: Date
-    ) async throws -> (changed: Int, change: ID<Change>?) { throw HubOnlyRefusal() }
-
-    public func purge(_ ids: [ID<Copy>]) async throws { throw HubOnlyRefusal() }
-
-    /// The error for an edit on a station, which only captures books. Books are edited on the hub.
-    public struct HubOnlyRefusal: Error, CustomStringConvertible {
-        public let description = "the books are in the hub's library. Do this on the hub."
-    }
 }
 
 extension Book {

@@ -1,4 +1,5 @@
 import Bookplate
+import Files
 import Foundation
 
 /// A hub that this station is paired with.
@@ -57,12 +58,16 @@ public struct PairedHubs: Sendable {
         } else {
             hubs.append(hub)
         }
-        do { try write(hubs) } catch { throw .unwritable(path: path, why: error.localizedDescription) }
+        do {
+            try write(hubs)
+        } catch let error as FileError {
+            throw .unwritable(path: path, why: "\(error.errno)")
+        } catch {
+            throw .unwritable(path: path, why: error.localizedDescription)
+        }
     }
 
-    /// Replaces the file either completely or not at all. The new text is written to a temporary file, which is created
-    /// so that only its owner can read it. This file is synced and renamed. Then the folder is synced too, because
-    /// rename(2) alone does not survive a power cut.
+    /// No token is left behind in a file that nobody would look for: if this fails, no other file is left.
     private func write(_ hubs: [PairedHub]) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
@@ -70,33 +75,8 @@ public struct PairedHubs: Sendable {
         let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
         try FileManager.default.createDirectory(
             at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        let temporary = folder.appendingPathComponent(".hub-\(UUID().uuidString).json").path
-        do {
-            guard
-                FileManager.default.createFile(atPath: temporary, contents: nil, attributes: [.posixPermissions: 0o600])
-            else { throw CocoaError(.fileWriteNoPermission) }
-            let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: temporary))
-            try handle.write(contentsOf: data)
-            try handle.synchronize()
-            try handle.close()
-            guard rename(temporary, path) == 0 else { throw Self.failure(errno) }
-        } catch {
-            // No token may be left behind in a file that nobody would look for.
-            unlink(temporary)
-            throw error
-        }
-        try Self.sync(folder.path)
+        try replaceFile(path, with: data, mode: 0o600)
     }
-
-    private static func sync(_ folder: String) throws {
-        let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw failure(errno) }
-        defer { close(descriptor) }
-        // File systems that cannot sync a folder store new names without it.
-        guard fsync(descriptor) == 0 || errno == EINVAL || errno == ENOTSUP else { throw failure(errno) }
-    }
-
-    private static func failure(_ code: Int32) -> NSError { NSError(domain: NSPOSIXErrorDomain, code: Int(code)) }
 }
 
 /// The reason why the file with the hubs cannot be read or written.

@@ -1,3 +1,4 @@
+import Async
 import Bookplate
 import CCrypt
 import Dispatch
@@ -60,7 +61,7 @@ extension LibraryFile: Access {
         guard var found else { return nil }
         // The last use is recorded at most once per hour, so that most requests write nothing.
         if instant - found.used.milliseconds >= 3_600_000 {
-            try await lastUse.record {
+            try await lastUse.record(log: log) {
                 try await write { [id = found.id] db in
                     try db.run("UPDATE signIn SET used = ? WHERE uuid = ?", [instant, id.rawValue])
                 }
@@ -190,27 +191,19 @@ enum CodeHash {
 /// Checks the codes from one address one after the other. Each code counts as wrong until it has been checked, so
 /// several right codes at once, from a household behind one address, would otherwise cause a pause.
 actor CodeCheckQueue {
-    /// The checks that are waiting, by address. An address has an entry while one of its codes is being checked.
-    private var waiting: [String: [CheckedContinuation<Void, Never>]] = [:]
+    /// The turns of each address that has a code being checked, and the number of its codes.
+    private var checks: [String: (turns: AsyncSemaphore, count: Int)] = [:]
 
     func run<Result: Sendable>(
         for address: String, _ check: @Sendable () async throws -> Result
     ) async throws -> Result {
-        if waiting[address] == nil {
-            waiting[address] = []
-        } else {
-            await withCheckedContinuation { waiting[address, default: []].append($0) }
+        let turns = checks[address]?.turns ?? AsyncSemaphore()
+        checks[address, default: (turns, 0)].count += 1
+        defer {
+            checks[address]?.count -= 1
+            if checks[address]?.count == 0 { checks[address] = nil }
         }
-        defer { resumeNext(for: address) }
-        return try await check()
-    }
-
-    private func resumeNext(for address: String) {
-        if waiting[address]?.isEmpty ?? true {
-            waiting[address] = nil
-        } else {
-            waiting[address]?.removeFirst().resume()
-        }
+        return try await turns.withPermit(check)
     }
 }
 
@@ -239,7 +232,6 @@ extension [UInt8] {
 /// library does not keep anybody out: the error is reported once, and the next attempt is made a minute later.
 final class LastUseRecorder: Sendable {
     private struct State {
-        var onError: (@Sendable (any Error) -> Void)?
         var isReported = false
         /// The time of the next attempt. It is set before each attempt, so that two attempts never run at once.
         var next: ContinuousClock.Instant?
@@ -248,12 +240,11 @@ final class LastUseRecorder: Sendable {
     private let state = Mutex(State())
     private static let pause: Duration = .seconds(60)
 
-    func onError(_ report: @escaping @Sendable (any Error) -> Void) { state.withLock { $0.onError = report } }
-
     /// Runs `write`, unless the last attempt failed less than a minute ago.
     ///
+    /// - Parameter log: logs an error. After a call, it is not called again until a write has succeeded.
     /// - Throws: an error of `write`, unless the error is transient.
-    func record(_ write: () async throws -> Void) async throws {
+    func record(log: (String) -> Void, _ write: () async throws -> Void) async throws {
         let isDue = state.withLock { state in
             if let next = state.next, next > .now { return false }
             state.next = .now + Self.pause
@@ -264,22 +255,16 @@ final class LastUseRecorder: Sendable {
             try await write()
             state.withLock { ($0.isReported, $0.next) = (false, nil) }
         } catch  where isTransient(error) {
-            let report = state.withLock { state in
+            let isReported = state.withLock { state in
                 defer { state.isReported = true }
-                return state.isReported ? nil : state.onError
+                return state.isReported
             }
-            report?(error)
+            if !isReported { log("cannot store when sign-ins and stations were last used: \(error)") }
         } catch {
             state.withLock { $0.next = nil }
             throw error
         }
     }
-}
-
-extension LibraryFile {
-    /// Sets the function that is called when the last use of a sign-in or a station cannot be written. After a call, it
-    /// is not called again until a write has succeeded.
-    public func onLastUseError(_ report: @escaping @Sendable (any Error) -> Void) { lastUse.onError(report) }
 }
 
 /// Counts wrong codes, for each address and in total.

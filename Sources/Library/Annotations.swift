@@ -51,10 +51,6 @@ extension LibraryFile: Annotations {
         try await delete(ids, at: now, as: "quote", orThrow: AnnotationRefusal.noSuchQuote)
     }
 
-    public func importFlags(on copy: ID<Copy>) async throws -> [ImportFlag] {
-        try await read { try ImportFlag.fetch($0, on: copy) }
-    }
-
     public func wholeBook(_ copy: ID<Copy>) async throws -> WholeBook? {
         try await read { db in
             guard let stored = try StoredBook.one(db, copy) else { return nil }

@@ -193,15 +193,3 @@ private func markAuthorsEdited(_ db: Database, _ editions: [Int64]) throws {
             ])
     }
 }
-
-extension AuthorChange {
-    fileprivate func with(change: ID<Change>?) -> AuthorChange {
-        var result = self
-        result.change = change
-        return result
-    }
-}
-
-extension [AuthorChange] {
-    fileprivate func with(change: ID<Change>?) -> [AuthorChange] { map { $0.with(change: change) } }
-}

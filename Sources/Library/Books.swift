@@ -2,7 +2,7 @@ import Bookplate
 import FoundationEssentials
 import GRDB
 
-extension LibraryFile: Shelf {
+extension LibraryFile: EditableShelf {
     public func add(
         _ confirmed: [Confirmed], continuing earlier: ID<Change>?, at now: Date
     ) async throws -> [SaveResult] {

@@ -1,4 +1,5 @@
 import Bookplate
+import Files
 import FoundationEssentials
 import GRDB
 import Glibc
@@ -19,7 +20,7 @@ extension LibraryFile: Covers {
         }
         // The path is built only after the id was found in the library.
         guard isKept, let path = coverPath(edition), try fileFacts(path) != nil else { return nil }
-        return try readFile(path, limit: Self.coverLimit)
+        do { return try readFile(path, limit: Self.coverLimit) } catch { throw LibraryError(error) }
     }
 
     public func keptCover(of edition: ID<Edition>) async throws -> KeptCover? {
@@ -170,6 +171,12 @@ extension LibraryFile: Covers {
         try await unlinkUnkept(evicted)
     }
 
+    /// Removes pictures that have no row, after a change that is on the disk even if this fails. The next sweep removes
+    /// any picture that is left over.
+    func sweepCoversOrLog() async {
+        do { try await sweepCovers() } catch { log("cannot remove the pictures of deleted books: \(error)") }
+    }
+
     /// Removes pictures that have no row. Pictures from the last hour stay, because a picture is written before its
     /// row.
     func sweepCovers() async throws {
@@ -184,13 +191,21 @@ extension LibraryFile: Covers {
                 ).map { $0["uuid"] as String })
         }
         let limit = Int(clock().timeIntervalSince1970) - 3600
-        for name in fileNames(in: folder) {
+        let names: [[UInt8]]
+        do throws(FileError) { names = try storedNames(in: folder) } catch {
+            // The library has no pictures yet.
+            if error.errno == .noSuchFileOrDirectory { return }
+            throw LibraryError(error)
+        }
+        var failure: LibraryError?
+        for name in names.map({ String(decoding: $0, as: UTF8.self) }) {
             let path = folder + "/" + name
             guard !known.contains(name), let facts = try fileFacts(path), facts.st_mode & S_IFMT == S_IFREG,
                 facts.st_mtim.tv_sec < limit
             else { continue }
-            unlink(path)
+            if unlink(path) != 0, errno != ENOENT { failure = LibraryError(errno: errno, path: path) }
         }
+        if let failure { throw failure }
     }
 
     private func coverPath(_ edition: ID<Edition>) -> String? {

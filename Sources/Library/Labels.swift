@@ -129,18 +129,6 @@ extension LibraryFile: Labels {
     }
 }
 
-extension LabelChange {
-    fileprivate func with(change: ID<Change>?) -> LabelChange {
-        var result = self
-        result.change = change
-        return result
-    }
-}
-
-extension [LabelChange] {
-    fileprivate func with(change: ID<Change>?) -> [LabelChange] { map { $0.with(change: change) } }
-}
-
 /// A tag or a shelf as a database row.
 struct StoredLabel {
     let kind: Label.Kind

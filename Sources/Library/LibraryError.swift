@@ -1,4 +1,5 @@
 import Bookplate
+import Files
 import GRDB
 
 /// An error of the library. SQLite's errors are distinguished by their extended result code and errno, never by their
@@ -32,7 +33,7 @@ public enum LibraryError: Error, Sendable, Equatable, CustomStringConvertible {
     case notInTrash(ID<Copy>)
     case noSuchEdition(ID<Edition>)
     case noSuchItem(ID<IntakeItem>)
-    /// The item has already been confirmed or dismissed.
+    /// The item has already been confirmed or skipped.
     case notWaiting(ID<IntakeItem>, IntakeItem.State)
     /// Another edition of the library has this ISBN.
     case isbnInUse(ISBN)
@@ -121,13 +122,14 @@ public enum LibraryError: Error, Sendable, Equatable, CustomStringConvertible {
 }
 
 extension LibraryError {
-    /// Translates an error from SQLite, or from decoding a stored value, into a ``LibraryError``.
+    /// Translates an error from SQLite, from the system, or from decoding a stored value into a ``LibraryError``.
     ///
     /// - Returns: the translated error; any other error is returned unchanged.
     static func translated(_ error: any Error, path: String) -> any Error {
         switch error {
         case let error as DatabaseError: LibraryError(error, path: path)
         case is DecodingError: LibraryError.corrupt(path: path, what: "a stored record cannot be decoded")
+        case let error as FileError: LibraryError(error)
         case let error as RowDecodingError: LibraryError.corrupt(path: path, what: error.what)
         default: error
         }

@@ -1,4 +1,5 @@
 import Bookplate
+import Files
 import FoundationEssentials
 import GRDB
 import Glibc
@@ -26,6 +27,7 @@ public final class LibraryFile: Sendable {
     private let lockTimeout: LockTimeout
     let codeChecks = CodeCheckQueue()
     let lastUse = LastUseRecorder()
+    private let report = Mutex<@Sendable (String) -> Void>({ _ in })
     let hasChanged = Atomic(false)
     /// True if this instance has changed a book, including by an undo or by moving it to the trash. Then the day's
     /// backup is due.
@@ -120,6 +122,13 @@ public final class LibraryFile: Sendable {
         try last.close()
     }
 
+    /// Sets the function that logs an error that its caller does not get, because what was asked for is done: the last
+    /// use of a sign-in or a station that cannot be stored, or a picture of a deleted book that cannot be removed.
+    public func onError(_ log: @escaping @Sendable (String) -> Void) { report.withLock { $0 = log } }
+
+    /// Logs an error that the caller of a method does not get.
+    func log(_ message: String) { report.withLock(\.self)(message) }
+
     /// Shortens the time for which writes wait for another process's lock. This includes a write that is already
     /// waiting. A service calls this when it is about to end.
     public func shortenLockTimeout(to limit: Duration) { lockTimeout.shorten(to: limit) }
@@ -135,11 +144,8 @@ public final class LibraryFile: Sendable {
     /// Marks an empty file as a library before anything else is written. If the process is killed at any moment, it
     /// leaves either an empty file or one that the next opening recognises as a library.
     private static func createFile(at path: String, mode: mode_t) throws {
-        let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC, mode)
-        guard descriptor >= 0 else { throw LibraryError(errno: errno, path: path) }
-        // SQLite gives its side files the mode of the main file, and the umask must not exclude the group.
-        _ = fchmod(descriptor, mode)
-        Glibc.close(descriptor)
+        // SQLite gives its side files the mode of the main file.
+        try openShared(path, mode: mode).close()
         try syncFolder(of: path)
         let queue = try DatabaseQueue(path: path, configuration: configuration())
         try queue.writeWithoutTransaction { db in

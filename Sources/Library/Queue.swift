@@ -98,14 +98,14 @@ extension LibraryFile: Intake {
         }
     }
 
-    public func dismiss(_ ids: [ID<IntakeItem>], at now: Date) async throws -> ID<Change> {
+    public func skip(_ ids: [ID<IntakeItem>], at now: Date) async throws -> ID<Change> {
         try await change(.edit, at: now) { db, change in
-            try dismissWaiting(db, ids)
+            try skipWaiting(db, ids)
             return (change, "skipped \(ids.count == 1 ? "1 item" : "\(ids.count) items") from the intake queue")
         }
     }
 
-    public func close(_ ids: [ID<IntakeItem>]) async throws { try await write { db in try dismissWaiting(db, ids) } }
+    public func close(_ ids: [ID<IntakeItem>]) async throws { try await write { db in try skipWaiting(db, ids) } }
 
     public func thumbnail(of id: ID<IntakeItem>) async throws -> [UInt8]? {
         try await read { db in
@@ -129,8 +129,8 @@ extension LibraryFile: Intake {
     }
 }
 
-/// Dismisses the given items, except those that are no longer waiting.
-private func dismissWaiting(_ db: Database, _ ids: [ID<IntakeItem>]) throws {
+/// Skips the given items, except those that are no longer waiting.
+private func skipWaiting(_ db: Database, _ ids: [ID<IntakeItem>]) throws {
     try db.run(
         """
         UPDATE intakeItem SET state = 'dismissed', leaseHolder = NULL, leaseUntil = NULL

@@ -76,7 +76,7 @@ extension LibraryFile {
         try removeOrphans(db, editions: Set(copies.map { $0["edition"] as Int64 }))
     }
 
-    /// Deletes confirmed and dismissed intake items with their thumbnails, except items that an undo would return to
+    /// Deletes confirmed and skipped intake items with their thumbnails, except items that an undo would return to
     /// the queue.
     private static func sweepQueue(_ db: Database, before limit: Int64) throws {
         try db.run(
@@ -114,8 +114,7 @@ extension LibraryFile {
             try Self.purge(db, copies: copies)
         }
         hasChanged.store(true, ordering: .relaxed)
-        // The books are deleted even if this fails, and the next sweep removes any picture that is left over.
-        try? await sweepCovers()
+        await sweepCoversOrLog()
     }
 
     /// Removes copies with all their rows, and with their rows in the change log. No change may be open when this is

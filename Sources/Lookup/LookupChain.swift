@@ -18,7 +18,6 @@ public struct LookupChain: MetadataLookup {
     private let isOffline: Bool
     private let cache: (any AnswerCache)?
     private let policy: RequestPolicy
-    private let report: @Sendable (String) -> Void
 
     /// - Parameters:
     ///   - index: the ``OfflineIndex``, if there is one.
@@ -33,14 +32,14 @@ public struct LookupChain: MetadataLookup {
         cache: (any AnswerCache)? = nil, states: any RateLimits, clock: some Clock<Duration> = ContinuousClock(),
         now: @escaping @Sendable () -> Date = { Date() }, report: @escaping @Sendable (String) -> Void = { _ in }
     ) {
-        let policy = RequestPolicy(http: HTTPClient(configuration), states: states, time: LookupClock(clock, date: now))
-        self.init(
-            configuration, index: index, notAsked: notAsked, cache: cache, policy: policy, report: report)
+        let policy = RequestPolicy(
+            http: HTTPClient(configuration), states: states, time: LookupClock(clock, date: now), report: report)
+        self.init(configuration, index: index, notAsked: notAsked, cache: cache, policy: policy)
     }
 
     init(
         _ configuration: LookupConfiguration, index: (any MetadataSource)?, notAsked: [NotAsked],
-        cache: (any AnswerCache)?, policy: RequestPolicy, report: @escaping @Sendable (String) -> Void
+        cache: (any AnswerCache)?, policy: RequestPolicy
     ) {
         let covers = CoverAddress(base: configuration.covers)
         self.index = index
@@ -52,7 +51,6 @@ public struct LookupChain: MetadataLookup {
         isOffline = configuration.isOffline
         self.cache = cache
         self.policy = policy
-        self.report = report
     }
 
     /// Looks up each ISBN once, even if the list contains it several times. Ending the stream cancels the requests.
@@ -99,7 +97,7 @@ public struct LookupChain: MetadataLookup {
             }
             return isbns.filter { known[$0] == nil }
         } catch {
-            report("lookup: the answer cache cannot be read: \(error)")
+            policy.report("lookup: the answer cache cannot be read: \(error)")
             return isbns
         }
     }
@@ -203,7 +201,7 @@ public struct LookupChain: MetadataLookup {
         do {
             try await cache.keep(kept, at: policy.time.date())
         } catch {
-            report("lookup: the answer cache cannot be written: \(error)")
+            policy.report("lookup: the answer cache cannot be written: \(error)")
         }
     }
 }

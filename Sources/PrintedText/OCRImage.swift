@@ -8,17 +8,17 @@ struct OCRImage: Sendable, Equatable {
 
     /// - Parameter longSide: the longest side, in pixels; a smaller frame keeps its size.
     init(_ frame: Frame, longSide: Int) {
-        var page = OCRImage(width: frame.width, height: frame.height)
+        var image = OCRImage(width: frame.width, height: frame.height)
         frame.withLuma { luma in
             for y in 0..<frame.height {
                 let row = luma[(y * frame.bytesPerLine)..<(y * frame.bytesPerLine + frame.width)]
-                page.grey.replaceSubrange((y * frame.width)..<((y + 1) * frame.width), with: row)
+                image.grey.replaceSubrange((y * frame.width)..<((y + 1) * frame.width), with: row)
             }
         }
-        // Halve the page first, because interpolating between pixels that are further apart would lose print.
-        while max(page.width, page.height) >= 2 * longSide { page = page.halved() }
-        let long = max(page.width, page.height)
-        self = long > longSide ? page.resized(by: Double(longSide) / Double(long)) : page
+        // Halve the image first, because interpolating between pixels that are further apart would lose print.
+        while max(image.width, image.height) >= 2 * longSide { image = image.halved() }
+        let long = max(image.width, image.height)
+        self = long > longSide ? image.resized(by: Double(longSide) / Double(long)) : image
     }
 
     private init(width: Int, height: Int) {
@@ -49,7 +49,7 @@ struct OCRImage: Sendable, Equatable {
 
     /// Returns the image scaled down by bilinear interpolation.
     private func resized(by factor: Double) -> OCRImage {
-        var page = OCRImage(width: Int(Double(width) * factor), height: Int(Double(height) * factor))
+        var image = OCRImage(width: Int(Double(width) * factor), height: Int(Double(height) * factor))
         /// Returns the two old pixels around each new pixel, and the share of the second one in 1/256.
         func neighbours(_ count: Int, of old: Int) -> [(first: Int, second: Int, share: Int)] {
             (0..<count).map { index in
@@ -58,9 +58,9 @@ struct OCRImage: Sendable, Equatable {
                 return (first, min(first + 1, old - 1), Int((middle - Double(first)) * 256))
             }
         }
-        let (columns, rows) = (neighbours(page.width, of: width), neighbours(page.height, of: height))
+        let (columns, rows) = (neighbours(image.width, of: width), neighbours(image.height, of: height))
         grey.withUnsafeBufferPointer { from in
-            page.grey.withUnsafeMutableBufferPointer { to in
+            image.grey.withUnsafeMutableBufferPointer { to in
                 for (y, row) in rows.enumerated() {
                     let (upper, lower) = (row.first * width, row.second * width)
                     for (x, column) in columns.enumerated() {
@@ -69,20 +69,20 @@ struct OCRImage: Sendable, Equatable {
                             Int(from[upper + left]) * (256 - column.share) + Int(from[upper + right]) * column.share
                         let bottom =
                             Int(from[lower + left]) * (256 - column.share) + Int(from[lower + right]) * column.share
-                        to[y * page.width + x] = UInt8(
+                        to[y * image.width + x] = UInt8(
                             min(255, (top * (256 - row.share) + bottom * row.share + 32_768) >> 16))
                     }
                 }
             }
         }
-        return page
+        return image
     }
 
     /// Returns the image turned upright.
     func turned(by orientation: Orientation) -> OCRImage {
         guard orientation != .up else { return self }
         let size = orientation.uprightSize(width: width, height: height)
-        var page = OCRImage(width: size.width, height: size.height)
+        var image = OCRImage(width: size.width, height: size.height)
         /// Returns the index of a pixel in the turned image. The pixel's centre is mapped to the centre of a new pixel.
         func index(_ x: Int, _ y: Int) -> Int {
             let centre = orientation.upright(
@@ -92,13 +92,13 @@ struct OCRImage: Sendable, Equatable {
         let origin = index(0, 0)
         let (across, down) = (width > 1 ? index(1, 0) - origin : 0, height > 1 ? index(0, 1) - origin : 0)
         grey.withUnsafeBufferPointer { from in
-            page.grey.withUnsafeMutableBufferPointer { to in
+            image.grey.withUnsafeMutableBufferPointer { to in
                 for y in 0..<height {
                     for x in 0..<width { to[origin + x * across + y * down] = from[y * width + x] }
                 }
             }
         }
-        return page
+        return image
     }
 
     /// The image as a Portable Greymap. Source: pgm(5) of Netpbm.

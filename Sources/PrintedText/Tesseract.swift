@@ -52,17 +52,17 @@ public final class Tesseract: Sendable {
     /// - Returns: the printed ISBNs of the first pass that finds any; empty if there are none.
     /// - Throws: ``TesseractError``, or the picture's own error if its data is damaged.
     public func isbns(in picture: some Picture) throws -> [PrintedISBN] {
-        let page = OCRImage(try picture.luma(atLeast: Self.longSide), longSide: Self.longSide)
+        let image = OCRImage(try picture.luma(atLeast: Self.longSide), longSide: Self.longSide)
             .turned(by: picture.orientation)
         for pass in Self.passes {
-            let found = PrintedISBN.all(in: try text(of: page.turned(by: pass.turn), mode: pass.mode))
+            let found = PrintedISBN.all(in: try text(of: image.turned(by: pass.turn), mode: pass.mode))
             if !found.isEmpty { return found }
         }
         return []
     }
 
     /// Returns the text that one pass reads.
-    private func text(of page: OCRImage, mode: String) throws(TesseractError) -> String {
+    private func text(of image: OCRImage, mode: String) throws(TesseractError) -> String {
         let command = ChildProcess.Command(
             path: path,
             // With a given resolution of 300 pixels per inch, tesseract reads more than with its own guess. Request a
@@ -73,7 +73,7 @@ public final class Tesseract: Sendable {
             environment: ["LANG=C.UTF-8", "OMP_THREAD_LIMIT=1"] + Self.inheritedEnvironment)
         let outcome = try lock.withLock { _ throws(TesseractError) in
             do throws(ProcessError) {
-                return try ChildProcess.run(command, input: page.pgm, within: timeout, limit: Self.limit)
+                return try ChildProcess.run(command, input: image.pgm, within: timeout, limit: Self.limit)
             } catch {
                 throw .cannotStart(reason: error.description)
             }

@@ -44,6 +44,7 @@ struct Wiring {
             throw CommandError(.configuration, "no library is set. Name one with --library.")
         }
         let library = try LibraryFile.open(at: path)
+        library.onError { Output.shared.printError($0) }
         OpenedLibraries.register(library, backupFolder: settings[.backupFolder])
         return library
     }
@@ -101,7 +102,9 @@ struct Wiring {
     }
 
     func coverFetcher(_ library: LibraryFile) -> CoverFetcher {
-        CoverFetcher(covers: library, fetch: CoverDownloader(configuration, states: library))
+        CoverFetcher(
+            covers: library,
+            fetch: CoverDownloader(configuration, states: library, report: { Output.shared.printError($0) }))
     }
 
     var isOffline: Bool { Settings.means(on: settings[.offline]) }

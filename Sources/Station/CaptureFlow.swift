@@ -189,7 +189,7 @@ public struct CaptureFlow: Sendable {
     ///
     /// - Returns: the change, which can be undone.
     public func skip(_ candidates: [Candidate]) async throws -> ID<Change> {
-        try await intake.dismiss(candidates.map(\.item.id), at: now())
+        try await intake.skip(candidates.map(\.item.id), at: now())
     }
 
     /// Removes items from the queue whose books the library holds, so that nothing is left to do for them.

@@ -2,17 +2,19 @@ import Foundation
 import Testing
 
 /// The modules that each module may import: every module the domain, no adapter another adapter, `ScanCommand` all of
-/// them. Adapters that use the network also import HTTP, and those that run other programs Processes.
+/// them. Adapters that use the network also import HTTP, those that run other programs Processes, and those that
+/// replace files Files.
 private let arrows: [String: Set<String>] = [
     "Bookplate": [],
-    "Capture": ["Bookplate", "SystemPackage", "CTurboJPEG", "CPNG", "CWebP", "CHeif", "CV4L2", "CInput"],
+    "Capture": ["Bookplate", "Files", "SystemPackage", "CTurboJPEG", "CPNG", "CWebP", "CHeif", "CV4L2", "CInput"],
     "Decoder": ["Bookplate", "CZBar"],
+    "Files": ["SystemPackage"],
     "Processes": ["CProcess", "SystemPackage"],
     "PrintedText": ["Bookplate", "Processes"],
     "HTTP": ["Bookplate", "CCurl"],
-    "Lookup": ["Bookplate", "HTTP", "CZlib", "GRDB", "SystemPackage"],
-    "Hub": ["Bookplate", "HTTP"],
-    "Library": ["Bookplate", "GRDB", "CCrypt", "SystemPackage"],
+    "Lookup": ["Bookplate", "Files", "HTTP", "CZlib", "GRDB", "SystemPackage"],
+    "Hub": ["Bookplate", "Files", "HTTP"],
+    "Library": ["Bookplate", "Async", "Files", "GRDB", "CCrypt", "SystemPackage"],
     "Exchange": ["Bookplate"],
     "Async": [],
     "Station": ["Bookplate", "Async"],
@@ -23,8 +25,8 @@ private let arrows: [String: Set<String>] = [
         "ServiceLifecycle",
     ],
     "ScanCommand": [
-        "Bookplate", "Async", "Capture", "Decoder", "PrintedText", "Processes", "Lookup", "Library", "Exchange",
-        "Station", "Terminal", "Kiosk", "Hub", "CProcess", "SystemPackage", "ArgumentParser", "Logging",
+        "Bookplate", "Async", "Capture", "Decoder", "Files", "PrintedText", "Processes", "Lookup", "Library",
+        "Exchange", "Station", "Terminal", "Kiosk", "Hub", "CProcess", "SystemPackage", "ArgumentParser", "Logging",
     ],
 ]
 

@@ -28,8 +28,13 @@ private let jpeg = try! Frame(width: 64, height: 48).jpeg(quality: 80, name: "")
 
 /// Returns a JPEG whose frame header (SOF0) declares another size.
 private func jpegDeclaring(width: Int, height: Int) -> [UInt8] {
+    resized(jpeg, startOfFrame: 0xC0, width: width, height: height)
+}
+
+/// Returns a JPEG with another size in its frame header.
+private func resized(_ jpeg: [UInt8], startOfFrame: UInt8, width: Int, height: Int) -> [UInt8] {
     var bytes = jpeg
-    let at = bytes.indices.first { bytes[$0] == 0xFF && bytes[$0 + 1] == 0xC0 }! + 5
+    let at = bytes.indices.first { bytes[$0] == 0xFF && bytes[$0 + 1] == startOfFrame }! + 5
     bytes.replaceSubrange(at..<(at + 4), with: [height >> 8, height & 255, width >> 8, width & 255].map(UInt8.init))
     return bytes
 }
@@ -50,6 +55,22 @@ func `refuses a picture that is too large, by its header alone`(_ width: Int, _ 
     let many = bytes[..<scan] + Array(repeatElement(last, count: 101).joined()) + [0xFF, 0xD9]
     #expect(error { _ = try PhotoFile(bytes: Array(many), name: "slow") } == .tooManyScans(photo: "slow", limit: 100))
     #expect(throws: Never.self) { try PhotoFile(bytes: bytes, name: "ordinary") }
+}
+
+@Test func `says that memory has run out, and not that the photo is damaged`() async {
+    // In a process of its own, because the limit holds for all threads.
+    await #expect(processExitsWith: .success) {
+        // libjpeg-turbo keeps all coefficients of a progressive picture, which takes 98 MB here.
+        let jpeg = resized(Fixture.progressiveJPEG, startOfFrame: 0xC2, width: 7000, height: 7000)
+        let photo = try PhotoFile(bytes: jpeg, name: "a.jpg")
+        var used = 0
+        if let pages = readTextFile("/proc/self/statm", atMost: 64).split(separator: " ").first {
+            used = Int(pages)! * 4096
+        }
+        var limit = rlimit(rlim_cur: rlim_t(used + 40 << 20), rlim_max: rlim_t(used + 40 << 20))
+        guard setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit) == 0 else { exit(2) }
+        guard case .outOfMemory = error({ _ = try photo.luma(atLeast: 100) }) else { exit(1) }
+    }
 }
 
 @Test func `refuses anything that is not a file, by name`() throws {
@@ -207,6 +228,10 @@ private let messages: [(PhotoError, String)] = [
     (
         .unknownFormat(photo: "a.jpg", looksLike: "a GIF"),
         "a.jpg is a GIF, which Bookplate cannot read. Convert it to JPEG, PNG, WebP or HEIC."
+    ),
+    (
+        .outOfMemory(photo: "a.jpg"),
+        "cannot decode a.jpg: out of memory. Close other programs and try again."
     ),
     (
         .fileTooLarge(photo: "a.jpg", limit: 32 << 20),

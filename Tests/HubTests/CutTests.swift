@@ -8,7 +8,7 @@ import Testing
 @Suite(.serialized) struct `A connection that is cut` {
     static let jpeg: [UInt8] = [0xFF, 0xD8, 0xFF, 0xE0, 0, 4, 1, 2, 0xFF, 0xD9]
 
-    /// Saves two books in one act, undoes that and saves them again; dismisses one item and leaves one in the queue.
+    /// Saves two books in one act, undoes that and saves them again; skips one item and leaves one in the queue.
     private func work(_ station: StationAtWork) async throws {
         let items = try await station.capture(.dune, .emma, .solaris, .kitchen, thumbnail: Self.jpeg)
         try await station.deliver()
@@ -17,7 +17,7 @@ import Testing
         _ = try await station.outbox.undo(try #require(first[0].change), at: Date())
         try await station.deliver()
         try await station.confirm(Array(items[0...1]))
-        _ = try await station.outbox.dismiss([items[2].id], at: Date())
+        _ = try await station.outbox.skip([items[2].id], at: Date())
         try await station.deliver()
     }
 
@@ -29,7 +29,7 @@ import Testing
         let states = Dictionary(items.map { ($0.isbn, $0.state) }, uniquingKeysWith: { first, _ in first })
         #expect(items.count == 4)
         #expect(
-            states == [.dune: .confirmed, .emma: .confirmed, .solaris: .dismissed, .kitchen: .waiting])
+            states == [.dune: .confirmed, .emma: .confirmed, .solaris: .skipped, .kitchen: .waiting])
         #expect(items.allSatisfy { $0.origin == .hub && $0.device == "kitchen" })
         for item in items { #expect(try await hub.library.thumbnail(of: item.id) == Self.jpeg) }
         let changes = try await hub.library.changes(limit: 10)

@@ -64,7 +64,7 @@ import Testing
         #expect(await !sender(outbox, hub, events, link).flush())
         let reported = events.all.flatMap { event -> [ID<IntakeItem>] in
             guard case .news(let news) = event else { return [] }
-            return news.compactMap { if case .answered(let id, .dismissed, _) = $0 { id } else { nil } }
+            return news.compactMap { if case .answered(let id, .skipped, _) = $0 { id } else { nil } }
         }
         #expect(Set(reported) == answered)
         #expect(hub.pictures == pictured.map(\.id))
@@ -189,7 +189,7 @@ private final class PickyHub: HubAPI {
     private let error: @Sendable (HubDelivery) -> HubError?
     private let state = Mutex((calls: 0, accepted: [String](), pictures: [ID<IntakeItem>]()))
 
-    /// - Parameter answered: the items that were dismissed at the hub.
+    /// - Parameter answered: the items that were skipped at the hub.
     init(
         answered: Set<ID<IntakeItem>> = [], _ error: @escaping @Sendable (HubDelivery) -> HubError?
     ) {
@@ -209,7 +209,7 @@ private final class PickyHub: HubAPI {
     }
     func status(of items: [ID<IntakeItem>]) async throws(HubError) -> [HubReceipt] {
         items.map {
-            HubReceipt(id: $0, revision: 1, state: answered.contains($0) ? .dismissed : .waiting, outcome: .accepted)
+            HubReceipt(id: $0, revision: 1, state: answered.contains($0) ? .skipped : .waiting, outcome: .accepted)
         }
     }
     func keep(thumbnail jpeg: [UInt8], of item: ID<IntakeItem>) async throws(HubError) {

@@ -58,11 +58,11 @@ import Testing
         try await hub.library.edit(item.id) { metadata, _ in metadata.title = "At the hub" }
         item = try #require(await hub.library.item(items[0].id))
         _ = try await hub.library.add([Candidate(item: item).confirm(by: .person)], at: Date())
-        _ = try await hub.library.dismiss([items[1].id], at: Date())
+        _ = try await hub.library.skip([items[1].id], at: Date())
         _ = await station.sender.flush()
         #expect(try await station.outbox.items(in: [.waiting]).isEmpty)
         #expect(try await station.outbox.item(items[0].id)?.state == .confirmed)
-        #expect(try await station.outbox.item(items[1].id)?.state == .dismissed)
+        #expect(try await station.outbox.item(items[1].id)?.state == .skipped)
         #expect(try await station.outbox.undeliveredCount() == 0, "the hub knows it")
         let news = station.events.all.compactMap { if case .news(let news) = $0 { news } else { nil } }.flatMap { $0 }
         #expect(news.count == 2)
@@ -165,7 +165,7 @@ import Testing
     @Test func `is notified of every answer at the hub, however many items wait`() async throws {
         let items = try await captureMany(120)
         try await station.deliver()
-        _ = try await hub.library.dismiss([items[0].id, items[60].id, items[119].id], at: Date())
+        _ = try await hub.library.skip([items[0].id, items[60].id, items[119].id], at: Date())
         try await station.deliver()
         #expect(try await station.outbox.count(in: [.waiting]) == 117)
         try await end()

@@ -111,7 +111,7 @@ private let day = CalendarDay("2026-03-17")!
             Row(LibraryError.notInTrash(ID()), 3, 422, "refused"),
             Row(LibraryError.noSuchEdition(ID()), 3, 422, "refused", hasText: false),
             Row(LibraryError.noSuchItem(ID()), 3, 422, "refused", hasText: false),
-            Row(LibraryError.notWaiting(ID(), .dismissed), 3, 422, "refused", hasText: false),
+            Row(LibraryError.notWaiting(ID(), .skipped), 3, 422, "refused", hasText: false),
             Row(LibraryError.isbnInUse(try! ISBN("9780441478125")), 3, 422, "refused", hasText: false),
             Row(LibraryError.coverTooLarge(bytes: 2, limit: 1), 3, 422, "refused", hasText: false),
             Row(LibraryError.accessCode(errno: 12), 74, 503, "unavailable", hasText: false),

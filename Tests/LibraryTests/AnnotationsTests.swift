@@ -214,7 +214,7 @@ import Testing
                         """, arguments: [copy.rawValue])
             }
         }
-        #expect(try await library.importFlags(on: gone.id).map(\.what) == ["cut"])
+        #expect(try await library.wholeBook(gone.id)?.flags.map(\.what) == ["cut"])
         _ = try await library.trash([gone.id], at: noon)
         try await library.set("goal", to: "12", at: later(29 * 86_400))
         #expect(try await library.notes(of: gone.id).count == 1)

@@ -140,17 +140,6 @@ import Testing
         library.abandonBackups()
         #expect(try bytes(of: target).count > 0)
     }
-
-    @Test func `is synced if the file system can sync folders, and otherwise that is no error`() throws {
-        // Like some FUSE file systems, procfs answers EINVAL to an fsync of a folder.
-        let descriptor = open("/proc", O_RDONLY)
-        #expect(fsync(descriptor) == -1 && errno == EINVAL)
-        close(descriptor)
-        try syncFolder(of: "/proc/version")
-        #expect(throws: LibraryError.inputOutput(path: "/proc/none", code: ENOENT)) {
-            try syncFolder(of: "/proc/none/x")
-        }
-    }
 }
 
 @Suite struct `The backup of the day` {

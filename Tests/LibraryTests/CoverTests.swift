@@ -1,4 +1,5 @@
 import Bookplate
+import Files
 import FoundationEssentials
 import GRDB
 import Glibc
@@ -150,6 +151,19 @@ import Testing
         try await library.sweepCovers()
         #expect(names(in: folder("covers")) == [one.rawValue])
         #expect(try await library.cover(of: one) == [1])
+    }
+
+    @Test func `a picture that cannot be removed after its book is reported`() async throws {
+        let book = try await library.save(isbn(1), record("Book"))
+        _ = try await library.trash([book.id], at: noon)
+        // A file where the folder of the pictures should be.
+        try write([], to: folder("covers"))
+        let logged = Mutex<[String]>([])
+        library.onError { text in logged.withLock { $0.append(text) } }
+        try await library.purge([book.id])
+        #expect(try await library.book(book.id) == nil)
+        #expect(logged.withLock(\.count) == 1)
+        #expect(logged.withLock(\.first)?.hasPrefix("cannot remove the pictures of deleted books: ") == true)
     }
 
     @Test func `refuses too large pictures, and ids that are unknown or a path`() async throws {

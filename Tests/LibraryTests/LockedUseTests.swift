@@ -22,7 +22,7 @@ import Testing
     @Test func `accepts known sign-ins, although their use cannot be recorded, and reports that once`() async throws {
         let library = try LibraryFile.open(at: folder("library.sqlite"), lockTimeout: .milliseconds(20))
         let reported = Mutex(0)
-        library.onLastUseError { _ in reported.withLock { $0 += 1 } }
+        library.onError { _ in reported.withLock { $0 += 1 } }
         try await library.setAccessCode("kumquat 7", at: noon)
         guard
             case .signedIn(let signIn, let token) = try await library.signIn(

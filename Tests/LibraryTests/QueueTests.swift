@@ -36,9 +36,9 @@ import Testing
     @Test func `lists by state, oldest first`() async throws {
         let late = try await capture(1, at: noon.addingTimeInterval(5))
         let early = try await capture(2, at: noon)
-        _ = try await library.dismiss([early[1].id], at: noon)
+        _ = try await library.skip([early[1].id], at: noon)
         #expect(try await library.items(in: [.waiting]).map(\.id) == [early[0].id, late[0].id])
-        #expect(try await library.items(in: [.dismissed]).map(\.id) == [early[1].id])
+        #expect(try await library.items(in: [.skipped]).map(\.id) == [early[1].id])
         #expect(try await library.items(in: []).isEmpty)
         #expect(try await library.lastChange()?.summary == "skipped 1 item from the intake queue")
     }
@@ -152,7 +152,7 @@ import Testing
         let confirmed = try await library.item(candidate.item.id)
         let answer = LookupAnswer(isbn: dune, outcome: .notFound(asked: []))
         #expect(try await library.record([candidate.item.id: answer], at: noon) == [confirmed])
-        _ = try await library.dismiss([candidate.item.id], at: noon)
+        _ = try await library.skip([candidate.item.id], at: noon)
         #expect(try await library.item(candidate.item.id)?.state == .confirmed)
         #expect(try await library.lease([candidate.item.id], limit: 1, for: .seconds(1), at: noon).isEmpty)
         await #expect(throws: LibraryError.notWaiting(candidate.item.id, .confirmed)) {

@@ -1,4 +1,5 @@
 import Bookplate
+import Files
 import FoundationEssentials
 import GRDB
 import Glibc
@@ -116,7 +117,7 @@ final class Folder: Sendable {
 
 /// Returns the sorted names in a folder, without the side file that has the locks.
 func names(in folder: String) -> [String] {
-    fileNames(in: folder).filter { !$0.hasSuffix("-lock") && $0 != "." && $0 != ".." }.sorted()
+    fileNames(in: folder).filter { !$0.hasSuffix("-lock") }.sorted()
 }
 
 func bytes(of path: String) throws -> [UInt8] { try readFile(path, limit: 1 << 30) }

@@ -13,7 +13,7 @@ import Testing
     /// in the trash.
     enum Kind: CaseIterable {
         case save, batch, anotherCopy, wishFulfilled, fromTheTrash, fromTheQueue, edit, authors, tags, trash, restore
-        case setting, dismissal
+        case setting, skip
     }
 
     @Test(arguments: Kind.allCases)
@@ -72,7 +72,7 @@ import Testing
         case .trash: _ = try await library.trash([owned.id], at: noon)
         case .restore: _ = try await library.restore([trashed.id], at: noon)
         case .setting: try await library.set("goal", to: nil, at: noon)
-        case .dismissal: _ = try await library.dismiss([candidate.item.id], at: noon)
+        case .skip: _ = try await library.skip([candidate.item.id], at: noon)
         }
     }
 

@@ -23,8 +23,8 @@ import Testing
             _ = try await library.undo(change.id, at: noon)
         }
         #expect(try await library.dump().filter { !$0.hasPrefix("intakeItem") } == start)
-        // A capture is not a change, so its item remains. Items that were confirmed or dismissed are waiting again.
-        #expect(try await library.items(in: [.confirmed, .dismissed]).isEmpty)
+        // A capture is not a change, so its item remains. Items that were confirmed or skipped are waiting again.
+        #expect(try await library.items(in: [.confirmed, .skipped]).isEmpty)
     }
 
     /// A name that a later book also has, such as a tag, stays when the change that added it is undone. So after
@@ -105,7 +105,7 @@ import Testing
         case 2:
             let candidate = try await library.candidate(isbn(random.next(12)), record("C"), preset: preset)
             if random.next(2) == 0 {
-                _ = try await library.dismiss([candidate.item.id], at: noon)
+                _ = try await library.skip([candidate.item.id], at: noon)
             } else {
                 _ = try await library.add([candidate.confirm(by: .person)], at: noon)
             }

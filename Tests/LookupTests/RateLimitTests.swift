@@ -1,5 +1,6 @@
 import Bookplate
 import FaultServer
+import Synchronization
 import TestTools
 import Testing
 
@@ -7,6 +8,15 @@ import Testing
 
 /// At most one request per second after a burst of three, in all processes of the machine together.
 @Suite struct RateLimitTests {
+    @Test func `a state that cannot be stored after an answer is reported`() async throws {
+        // The state is read twice before the request: for the list of sources, and for the request.
+        let rig = try Rig(states: MemoryStates(updatesLeft: 2))
+        let reports = Mutex<[String]>([])
+        let chain = try rig.chain(report: { text in reports.withLock { $0.append(text) } })
+        for await _ in chain.lookUp([.odyssey], refresh: false) {}
+        #expect(reports.withLock(\.first) == "lookup: the state of Open Library cannot be stored: NoAnswer()")
+    }
+
     @Test func `two lookups with shared state obey one rate limit`() async throws {
         let rig = try Rig()
         let clock = rig.clock

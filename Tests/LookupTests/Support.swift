@@ -8,10 +8,18 @@ import TestTools
 
 actor MemoryStates: RateLimits {
     private(set) var states: [SourceName: SourceState] = [:]
+    /// The number of updates until the states cannot be stored any more.
+    private var updatesLeft: Int
+
+    init(updatesLeft: Int = .max) { self.updatesLeft = updatesLeft }
 
     func update<Result: Sendable>(
         _ source: SourceName, _ change: @Sendable (inout SourceState) -> Result
-    ) async throws -> Result { change(&states[source, default: SourceState()]) }
+    ) async throws -> Result {
+        guard updatesLeft > 0 else { throw NoAnswer() }
+        updatesLeft -= 1
+        return change(&states[source, default: SourceState()])
+    }
 }
 
 /// Stores answers as JSON, as the library does.
@@ -65,15 +73,15 @@ struct Rig {
 
     func chain(
         index: (any MetadataSource)? = nil, notAsked: [NotAsked] = [], clock other: JumpClock? = nil,
-        date: (@Sendable () -> Date)? = nil
+        date: (@Sendable () -> Date)? = nil, report: @escaping @Sendable (String) -> Void = { _ in }
     ) throws -> LookupChain {
         let configuration = try configuration()
         let clock = other ?? clock
         let policy = RequestPolicy(
             http: HTTPClient(userAgent: configuration.userAgent), states: states,
-            time: LookupClock(clock, date: date ?? { clock.date }), jitter: { 1 }, limits: limits)
+            time: LookupClock(clock, date: date ?? { clock.date }), jitter: { 1 }, limits: limits, report: report)
         return LookupChain(
-            configuration, index: index, notAsked: notAsked, cache: cache, policy: policy, report: { _ in })
+            configuration, index: index, notAsked: notAsked, cache: cache, policy: policy)
     }
 
     func lookUp(

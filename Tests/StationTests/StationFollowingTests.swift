@@ -9,7 +9,7 @@ private let dune = "9780441013593"
 private let emma = "9780141439587"
 
 @Suite(.timeLimit(.minutes(5))) struct `Changes of the queue by other processes` {
-    @Test func `appear in the batch: captures, dismissals, saves and undos`() async throws {
+    @Test func `appear in the batch: captures, skips, saves and undos`() async throws {
         let rig = try StationRig([dune: .found("Dune"), emma: .found("Emma")])
         let other = try rig.another()
         try await rig.run {
@@ -18,7 +18,7 @@ private let emma = "9780141439587"
             await turn(rig)
             let rows = try await rig.rows { $0.count == 2 && $0.allSatisfy { $0.status == .found } }
 
-            let change = try await other.dismiss([items[0].id], at: .now)
+            let change = try await other.skip([items[0].id], at: .now)
             await turn(rig)
             _ = try await rig.rows { $0.map(\.id) == [items[1].id] }
 

@@ -3,7 +3,7 @@ import FoundationEssentials
 /// The local store of a station that captures into a hub: an intake queue in which every change waits until the hub has
 /// received it.
 ///
-/// When a method returns, its changes are on disk. Enqueuing, editing, dismissing and undo go through ``Intake`` and
+/// When a method returns, its changes are on disk. Enqueuing, editing, skipping and undo go through ``Intake`` and
 /// ``History``, as in any library. Unlike in a library, confirming an item does not create a book.
 public protocol Outbox: Intake, History {
     /// Stores a person's confirmations in one durable commit, as ``Shelf/add(_:continuing:at:)`` saves them in a
@@ -52,11 +52,32 @@ public struct CopyAtHub: Sendable, Equatable {
 
 /// News from the hub for the person at the station.
 public enum HubNews: Sendable, Equatable {
-    /// Someone confirmed or dismissed the item at the hub, so it has left the queue here.
+    /// Someone confirmed or skipped the item at the hub, so it has left the queue here.
     case answered(ID<IntakeItem>, IntakeItem.State, ID<Copy>?)
     /// The item was confirmed here, but the book is owned at the hub already. The item waits in the hub's intake queue.
     case owned(ID<IntakeItem>, reason: String)
     /// The item was undone here, but the hub kept the book.
     case kept(ID<IntakeItem>, reason: String)
     case refused(ID<IntakeItem>, reason: String)
+}
+
+/// The status of a hub, as the station knows it.
+public enum HubStatus: Sendable, Equatable {
+    /// No request has been made yet.
+    case unknown
+    case up
+    /// The hub does not answer, for this reason. The station asks it again at growing intervals.
+    case away(String)
+    /// The token is no longer valid. Nothing is sent until the station is paired again.
+    case unpaired
+}
+
+/// An event on the connection to a hub.
+public enum HubEvent: Sendable, Equatable {
+    case status(HubStatus)
+    /// The number of items whose present state the hub does not have.
+    case waiting(Int)
+    case news([HubNews])
+    /// The outbox cannot be read or written, or the hub answers but cannot process some items.
+    case error(String)
 }

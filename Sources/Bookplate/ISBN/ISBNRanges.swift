@@ -30,7 +30,7 @@ private struct RegistrationGroup {
     /// - Parameter digits: thirteen digits.
     init?(of digits: String) {
         let values = digits.utf8.map { Int($0 &- UInt8(ascii: "0")) }
-        func number(_ places: Range<Int>) -> Int { values[places].reduce(0) { $0 * 10 + $1 } }
+        func number(_ positions: Range<Int>) -> Int { values[positions].reduce(0) { $0 * 10 + $1 } }
         let end = (4..<12).first { Self.groups[number(0..<$0)] != nil }
         guard let end, let registrants = Self.groups[number(0..<end)] else { return nil }
         length = end - 3

@@ -27,22 +27,22 @@ public struct PrintedISBN: Sendable, Equatable {
     public static func all(in text: String) -> [PrintedISBN] {
         let print = Array(text.prefix(100_000))
         var found: [PrintedISBN] = []
-        var place = 0
+        var position = 0
         // The search continues where the last number ended, so that no digit counts twice.
-        while place < print.count {
+        while position < print.count {
             let numbers: (found: [PrintedISBN], end: Int)
-            if let label = PrintedLabel(in: print, at: place) {
+            if let label = PrintedLabel(in: print, at: position) {
                 numbers = named(by: label, in: print)
-            } else if let (number, end) = unnamed(in: print, at: place) {
+            } else if let (number, end) = unnamed(in: print, at: position) {
                 numbers = ([number], end)
             } else {
-                place += 1
+                position += 1
                 continue
             }
             for number in numbers.found where !found.contains(where: { $0.isbn == number.isbn }) {
                 found.append(number)
             }
-            place = max(place + 1, numbers.end)
+            position = max(position + 1, numbers.end)
         }
         return found
     }
@@ -69,10 +69,10 @@ public struct PrintedISBN: Sendable, Equatable {
         return (found, end)
     }
 
-    /// Returns the number of thirteen digits at `place` if it is recognisable as an ISBN without the word before it.
-    private static func unnamed(in print: [Character], at place: Int) -> (PrintedISBN, end: Int)? {
-        guard print[place] == "9", PrintedNumber.mayBegin(in: print, at: place),
-            let number = PrintedNumber.first(of: [13], in: print, at: place, isNamed: false)
+    /// Returns the number of thirteen digits at `position` if it is recognisable as an ISBN without the word before it.
+    private static func unnamed(in print: [Character], at position: Int) -> (PrintedISBN, end: Int)? {
+        guard print[position] == "9", PrintedNumber.mayBegin(in: print, at: position),
+            let number = PrintedNumber.first(of: [13], in: print, at: position, isNamed: false)
         else { return nil }
         return (number.printed, number.end)
     }
@@ -94,14 +94,14 @@ struct PrintedLabel {
         ["N", "n"],
     ]
 
-    /// - Returns: `nil` if no such word begins at `place`.
-    init?(in print: [Character], at place: Int) {
-        guard Self.letters[0].contains(print[place]) || Self.letters[1].contains(print[place]) else { return nil }
+    /// - Returns: `nil` if no such word begins at `position`.
+    init?(in print: [Character], at position: Int) {
+        guard Self.letters[0].contains(print[position]) || Self.letters[1].contains(print[position]) else { return nil }
         // The word must not be part of a longer word, except in eISBN, and in TSBN, where the I was read as T.
-        if place > 1, print[place - 1].isLetter, print[place - 2].isLetter { return nil }
-        if let end = Self.end(of: Self.letters[...], in: print, at: place) {
+        if position > 1, print[position - 1].isLetter, print[position - 2].isLetter { return nil }
+        if let end = Self.end(of: Self.letters[...], in: print, at: position) {
             (self.end, lengths) = (end, [13, 10])
-        } else if let end = Self.end(of: Self.letters[1...], in: print, at: place) {
+        } else if let end = Self.end(of: Self.letters[1...], in: print, at: position) {
             // The word is SBN: either a Standard Book Number (1967-74), which has nine digits, or an ISBN whose I was
             // not read.
             (self.end, lengths) = (end, [9, 13, 10])
@@ -113,36 +113,40 @@ struct PrintedLabel {
 
     /// Matches the letters in order, with at most a dot and a space between two letters, and returns the index after
     /// the word; `nil` if the letters do not match.
-    private static func end(of letters: ArraySlice<Set<Character>>, in print: [Character], at place: Int) -> Int? {
-        var place = place
+    private static func end(of letters: ArraySlice<Set<Character>>, in print: [Character], at position: Int) -> Int? {
+        var position = position
         for letter in letters {
             if letter != letters.first {
-                if place < print.count, print[place] == "." || print[place] == "·" { place += 1 }
-                if place < print.count, print[place] == " " { place += 1 }
+                if position < print.count, print[position] == "." || print[position] == "·" { position += 1 }
+                if position < print.count, print[position] == " " { position += 1 }
             }
-            guard place < print.count, letter.contains(print[place]) else { return nil }
-            place += 1
+            guard position < print.count, letter.contains(print[position]) else { return nil }
+            position += 1
         }
         // The match must be a whole word; only the plural "isbns" counts too.
-        if place < print.count, print[place] == "s" { place += 1 }
-        guard place == print.count || !print[place].isLetter || PrintedNumber.mayBe(print[place]) else { return nil }
-        return place
+        if position < print.count, print[position] == "s" { position += 1 }
+        guard position == print.count || !print[position].isLetter || PrintedNumber.mayBe(print[position]) else {
+            return nil
+        }
+        return position
     }
 
     /// Returns the index after the length that follows the word, as in `-13`, ` 10:` or `(13)`; `nil` if no length
     /// follows.
-    private static func behindLength(in print: [Character], at place: Int) -> Int? {
-        var place = place
+    private static func behindLength(in print: [Character], at position: Int) -> Int? {
+        var position = position
         var passed = 0
-        while place < print.count, passed < 3, print[place] == " " || print[place] == "(" || print[place].isPrintedDash
+        while position < print.count, passed < 3,
+            print[position] == " " || print[position] == "(" || print[position].isPrintedDash
         {
-            place += 1
+            position += 1
             passed += 1
         }
-        guard place + 2 < print.count, print[place] == "1", print[place + 1] == "0" || print[place + 1] == "3",
-            !print[place + 2].isNumber
+        guard position + 2 < print.count, print[position] == "1",
+            print[position + 1] == "0" || print[position + 1] == "3",
+            !print[position + 2].isNumber
         else { return nil }
-        return place + 2
+        return position + 2
     }
 
     /// The words that may stand between ISBN and a number, or between two numbers of a list.
@@ -156,32 +160,32 @@ struct PrintedLabel {
     ]
 
     /// Returns the index of the next digit if only punctuation and ``words`` stand before it, in at most 60 characters.
-    static func start(in print: [Character], behind place: Int) -> Int? {
-        var place = place
-        let limit = min(print.count, place + 60)
+    static func start(in print: [Character], behind position: Int) -> Int? {
+        var position = position
+        let limit = min(print.count, position + 60)
         var lines = 0
-        while place < limit {
-            let character = print[place]
+        while position < limit {
+            let character = print[position]
             if character.isNewline { lines += 1 }
             guard lines <= 2 else { return nil }
-            if let end = wordEnd(in: print, at: place, limit: limit) {
-                place = end
+            if let end = wordEnd(in: print, at: position, limit: limit) {
+                position = end
             } else if PrintedNumber.mayBe(character) {
-                return place
+                return position
             } else if character.isLetter || character.isNumber {
                 return nil
             } else {
-                place += 1
+                position += 1
             }
         }
         return nil
     }
 
-    private static func wordEnd(in print: [Character], at place: Int, limit: Int) -> Int? {
-        var end = place
+    private static func wordEnd(in print: [Character], at position: Int, limit: Int) -> Int? {
+        var end = position
         while end < limit, print[end].isLetter { end += 1 }
-        guard end > place, end == print.count || !print[end].isNumber else { return nil }
-        return words.contains(String(print[place..<end]).lowercased()) ? end : nil
+        guard end > position, end == print.count || !print[end].isNumber else { return nil }
+        return words.contains(String(print[position..<end]).lowercased()) ? end : nil
     }
 }
 
@@ -207,30 +211,30 @@ struct PrintedNumber {
     /// Returns true if a number may begin with the character.
     static func mayBe(_ character: Character) -> Bool { character.isASCIIDigit || alike[character] != nil }
 
-    /// Returns true if the text before `place` allows a number to begin there.
-    static func mayBegin(in print: [Character], at place: Int) -> Bool {
-        guard place > 0 else { return true }
-        let before = print[place - 1]
+    /// Returns true if the text before `position` allows a number to begin there.
+    static func mayBegin(in print: [Character], at position: Int) -> Bool {
+        guard position > 0 else { return true }
+        let before = print[position - 1]
         if before.isLetter || before.isNumber { return false }
-        guard place > 1, print[place - 2].isNumber else { return true }
+        guard position > 1, print[position - 2].isNumber else { return true }
         // "1-978…", "3.978…" and "12/978…" are parts of other numbers.
         return before.isWhitespace
     }
 
-    /// Returns the number at `place`, with the first of the lengths that makes it an ISBN.
+    /// Returns the number at `position`, with the first of the lengths that makes it an ISBN.
     ///
     /// - Parameter isNamed: true if the number follows the word ISBN. Letters then count as the digits that they
     ///   resemble, the number may contain a line break anywhere, and without such letters its range need not be
     ///   assigned.
-    static func first(of lengths: [Int], in print: [Character], at place: Int, isNamed: Bool) -> PrintedNumber? {
+    static func first(of lengths: [Int], in print: [Character], at position: Int, isNamed: Bool) -> PrintedNumber? {
         for length in lengths {
-            if let number = PrintedNumber(of: length, in: print, at: place, isNamed: isNamed) { return number }
+            if let number = PrintedNumber(of: length, in: print, at: position, isNamed: isNamed) { return number }
         }
         return nil
     }
 
-    private init?(of length: Int, in print: [Character], at place: Int, isNamed: Bool) {
-        guard let run = Run(of: length, in: print, at: place, isNamed: isNamed),
+    private init?(of length: Int, in print: [Character], at position: Int, isNamed: Bool) {
+        guard let run = Run(of: length, in: print, at: position, isNamed: isNamed),
             run.isWhole(in: print, isNamed: isNamed)
         else { return nil }
         let letters = run.characters.enumerated().count { index, character in
@@ -277,11 +281,11 @@ struct PrintedNumber {
         private var gaps: [[Character]] = []
         let end: Int
 
-        init?(of length: Int, in print: [Character], at place: Int, isNamed: Bool) {
-            var place = place
+        init?(of length: Int, in print: [Character], at position: Int, isNamed: Bool) {
+            var position = position
             var gap: [Character] = []
-            while place < print.count, characters.count < length {
-                let character = print[place]
+            while position < print.count, characters.count < length {
+                let character = print[position]
                 let isDigit =
                     isNamed
                     ? mayBe(character) || (characters.count == length - 1 && crosses.contains(character))
@@ -295,10 +299,10 @@ struct PrintedNumber {
                     gap.append(character)
                     guard character.mayPartDigits, gap.count <= widestGap else { return nil }
                 }
-                place += 1
+                position += 1
             }
             guard characters.count == length else { return nil }
-            end = place
+            end = position
         }
 
         /// Returns true if the gap may separate two digits of one number. It may contain one line break, which must

@@ -1,7 +1,7 @@
-/// The reason why bytes are not JSON, and the place of the problem.
+/// The reason why bytes are not JSON, and the position of the problem.
 public struct JSONError: Error, Equatable, Sendable, CustomStringConvertible {
     public var problem: String
-    /// The place of the problem, in bytes from the beginning.
+    /// The position of the problem, in bytes from the beginning.
     public var offset: Int
     public var description: String { "\(problem) at byte \(offset)" }
 }

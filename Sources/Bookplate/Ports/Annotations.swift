@@ -45,9 +45,6 @@ public protocol Annotations: Sendable {
     /// - Throws: ``AnnotationRefusal/noSuchQuote(_:)`` for the first quote that does not exist.
     func deleteQuotes(_ ids: [ID<Quote>], at now: Date) async throws -> ID<Change>
 
-    /// Returns the flags that imports set on the book, oldest first.
-    func importFlags(on copy: ID<Copy>) async throws -> [ImportFlag]
-
     /// Returns a book with its notes, quotes and flags, even if the book is in the trash. Everything is read in one
     /// transaction.
     ///

@@ -38,10 +38,10 @@ public protocol Intake: Sendable {
     ) async throws
     /// Sets the preset of these items. Items that are not waiting are skipped.
     func setPreset(_ preset: Preset, of ids: [ID<IntakeItem>]) async throws
-    /// Dismisses items.
+    /// Skips items: takes them out of the queue without saving them.
     ///
     /// - Returns: the change, which undo reverts.
-    func dismiss(_ ids: [ID<IntakeItem>], at now: Date) async throws -> ID<Change>
+    func skip(_ ids: [ID<IntakeItem>], at now: Date) async throws -> ID<Change>
     /// Removes items from the queue because their book is owned already. This is not a person's act, so undo does not
     /// list it.
     func close(_ ids: [ID<IntakeItem>]) async throws

@@ -41,14 +41,6 @@ public enum Orientation: Int, Sendable {
     }
 }
 
-/// Finds the bar codes of a picture.
-public protocol SymbolDecoder {
-    /// - Returns: every EAN-13 in reading order, each once, with add-ons joined to the code beside them; empty if there
-    ///   is none. Corners are in pixels of the upright full-size image.
-    /// - Throws: the picture's own error if its data is damaged, or the decoder's error if memory runs out.
-    mutating func decode(_ picture: some Picture) throws -> [Symbol]
-}
-
 /// The result of decoding a photo in another process, which runs with limits.
 public struct DecodedPhoto: Sendable, Equatable {
     /// The symbols in reading order.

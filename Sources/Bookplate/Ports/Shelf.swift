@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// The saved collection. Only ``Confirmed`` books can be added.
+/// The saved collection, as capturing needs it. Only ``Confirmed`` books can be added.
 public protocol Shelf: Sendable {
     /// Saves confirmed books, each of them entirely or not at all, in one durable commit that also confirms their
     /// intake items.
@@ -14,6 +14,10 @@ public protocol Shelf: Sendable {
     func add(_ confirmed: [Confirmed], continuing change: ID<Change>?, at now: Date) async throws -> [SaveResult]
     /// Returns all copies of the editions with these ISBNs, including copies in the trash.
     func books(with isbns: [ISBN]) async throws -> [ISBN: [Book]]
+}
+
+/// The saved collection, whose books can also be edited, moved to the trash and purged.
+public protocol EditableShelf: Shelf {
     /// Returns the book with this copy.
     ///
     /// - Returns: `nil` if there is no such copy.
@@ -55,7 +59,9 @@ extension Shelf {
     public func add(_ confirmed: [Confirmed], at now: Date) async throws -> [SaveResult] {
         try await add(confirmed, continuing: nil, at: now)
     }
+}
 
+extension EditableShelf {
     public func update(
         _ ids: [ID<Copy>], at now: Date, _ change: @escaping @Sendable (inout Copy) throws -> Void
     ) async throws -> (changed: Int, change: ID<Change>?) {

@@ -28,6 +28,6 @@ public protocol Stats: Sendable {
     /// Lists every event of every reading by date, less precise dates first. Within a day, starts come first, then
     /// sessions by their start, then finished and stopped readings.
     ///
-    /// - Parameter take: called for each event; an error that it throws ends the listing.
-    func timeline(in zone: TimeZone, _ take: @escaping @Sendable (TimelineEvent) throws -> Void) async throws
+    /// - Parameter handle: called for each event; an error that it throws ends the listing.
+    func timeline(in zone: TimeZone, _ handle: @escaping @Sendable (TimelineEvent) throws -> Void) async throws
 }

@@ -62,7 +62,10 @@ public struct IntakeItem: Sendable, Equatable {
     public enum State: String, Sendable, Codable, CaseIterable {
         /// The item is in the queue: it is being looked up, or it waits for a person.
         case waiting
-        case confirmed, dismissed
+        case confirmed
+        /// A person has skipped the item. The raw value is an older word, which the library, the JSON and the command
+        /// `scan intake dismiss` keep.
+        case skipped = "dismissed"
     }
 
     public init(

@@ -1,4 +1,5 @@
 import Bookplate
+import Files
 import Glibc
 
 /// Chooses which connected camera to use, and recognises the last used camera when it is connected again.
@@ -138,7 +139,7 @@ enum DeviceHolder {
     static func name(of path: String) -> String? {
         var device = stat()
         guard stat(path, &device) == 0, device.st_rdev != 0 else { return nil }
-        let holders = entries(of: "/proc").filter { Int($0) != nil && holds($0, device.st_rdev) }
+        let holders = fileNames(in: "/proc").filter { Int($0) != nil && holds($0, device.st_rdev) }
         let using = holders.filter { readTextFile("/proc/\($0)/maps", atMost: 4 << 20).contains(path + "\n") }
         let named = (using.isEmpty ? holders : using).prefix(3).map { process in
             let name = readTextFile("/proc/\(process)/comm", atMost: 64).filter { !$0.isNewline }
@@ -148,7 +149,7 @@ enum DeviceHolder {
     }
 
     private static func holds(_ process: String, _ device: dev_t) -> Bool {
-        entries(of: "/proc/\(process)/fd").contains { descriptor in
+        fileNames(in: "/proc/\(process)/fd").contains { descriptor in
             var file = stat()
             return stat("/proc/\(process)/fd/\(descriptor)", &file) == 0 && file.st_rdev == device
                 && file.st_mode & S_IFMT == S_IFCHR

@@ -1,5 +1,6 @@
 import Bookplate
 import CV4L2
+import Files
 import Glibc
 import SystemPackage
 

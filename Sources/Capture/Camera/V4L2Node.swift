@@ -1,5 +1,6 @@
 import Bookplate
 import CV4L2
+import Files
 import Glibc
 import SystemPackage
 
@@ -207,8 +208,9 @@ struct V4L2Host: CameraHost {
 
     func nodes() -> [ListedNode] {
         let folder = "/dev/v4l/by-id"
-        let links = entries(of: folder).sorted().map { (link: "\(folder)/\($0)", path: resolve("\(folder)/\($0)")) }
-        let numbers = entries(of: "/dev").filter { $0.hasPrefix("video") }.compactMap { Int($0.dropFirst(5)) }.sorted()
+        let links = fileNames(in: folder).sorted().map { (link: "\(folder)/\($0)", path: resolve("\(folder)/\($0)")) }
+        let numbers = fileNames(in: "/dev").filter { $0.hasPrefix("video") }.compactMap { Int($0.dropFirst(5)) }
+            .sorted()
         return numbers.map { number in
             let path = "/dev/video\(number)"
             return Self.node(path, byID: links.first { $0.path == path }?.link)

@@ -25,7 +25,7 @@ struct HEICImage: GreyImage {
         }
     }
 
-    func decode(longSide: Int) throws(PhotoError) -> DecodedPhoto {
+    func decode(longSide: Int) throws(PhotoError) -> GreyPicture {
         let frame = try libheif.withPrimaryImage(of: bytes, name: name) { handle throws(PhotoError) in
             var image: UnsafeMutableRawPointer?
             try libheif.check(
@@ -34,7 +34,7 @@ struct HEICImage: GreyImage {
             defer { libheif.imageRelease(image) }
             return try luma(of: image)
         }
-        return DecodedPhoto(frame: frame, isDamaged: false)
+        return GreyPicture(frame: frame, isDamaged: false)
     }
 
     private func luma(of image: UnsafeMutableRawPointer) throws(PhotoError) -> Frame {
@@ -67,9 +67,7 @@ extension Libheif {
     fileprivate func withPrimaryImage<Result>(
         of bytes: [UInt8], name: String, _ body: (UnsafeMutableRawPointer) throws(PhotoError) -> Result
     ) throws(PhotoError) -> Result {
-        guard let context = contextAlloc() else {
-            throw .damaged(photo: name, format: .heic, reason: "out of memory while starting the decoder")
-        }
+        guard let context = contextAlloc() else { throw .outOfMemory(photo: name) }
         defer { contextFree(context) }
         // libheif keeps reading from the bytes, so they must stay in place as long as the context exists.
         let result = bytes.withUnsafeBytes { data -> Swift.Result<Result, PhotoError> in
@@ -89,6 +87,10 @@ extension Libheif {
 
     fileprivate func check(_ error: heif_error, _ name: String) throws(PhotoError) {
         guard error.code != 0 else { return }
+        // A picture that exceeds libheif's own limits has the same code.
+        if error.code == Int32(cheif_error_memory), error.subcode != Int32(cheif_suberror_security_limit) {
+            throw .outOfMemory(photo: name)
+        }
         let reason = error.message.map { String(cString: $0) } ?? "error \(error.code)"
         throw .damaged(photo: name, format: .heic, reason: reason)
     }

@@ -23,7 +23,7 @@ struct JPEGImage: GreyImage {
                 decompressor.handle, $0.baseAddress, UInt($0.count), &width, &height, &sampling, &colour)
         }
         guard status == 0 || decompressor.onlyWarned, width > 0, height > 0 else {
-            throw .damaged(photo: name, format: .jpeg, reason: decompressor.message)
+            throw .failed(photo: name, format: .jpeg, reason: decompressor.message)
         }
         try PhotoLimit.check(width: Int(width), height: Int(height), photo: name)
         markers = JPEGMarkers(bytes)
@@ -33,7 +33,7 @@ struct JPEGImage: GreyImage {
         (self.bytes, self.name) = (bytes, name)
     }
 
-    func decode(longSide: Int) throws(PhotoError) -> DecodedPhoto {
+    func decode(longSide: Int) throws(PhotoError) -> GreyPicture {
         let decompressor = try Decompressor(name: name)
         // CMYK takes four bytes per pixel, so do not ask for a long side of more than 2560 pixels.
         let wanted = isCMYK ? min(longSide, 2560) : longSide
@@ -60,7 +60,7 @@ struct JPEGImage: GreyImage {
                 try decompressor.run(bytes, into: luma, width, height, TJPF_GRAY)
             }
         }
-        return DecodedPhoto(frame: frame, isDamaged: isDamaged)
+        return GreyPicture(frame: frame, isDamaged: isDamaged)
     }
 
     /// Scales a side and rounds it up, like the macro `TJSCALED`.
@@ -80,9 +80,7 @@ private struct Decompressor: ~Copyable {
     private let name: String
 
     init(name: String) throws(PhotoError) {
-        guard let handle = tjInitDecompress() else {
-            throw .damaged(photo: name, format: .jpeg, reason: "out of memory while starting the decoder")
-        }
+        guard let handle = tjInitDecompress() else { throw .outOfMemory(photo: name) }
         (self.handle, self.name) = (handle, name)
     }
 
@@ -103,7 +101,7 @@ private struct Decompressor: ~Copyable {
                 Int32(format.rawValue), 0)
         }
         if status == 0 { return false }
-        guard onlyWarned else { throw .damaged(photo: name, format: .jpeg, reason: message) }
+        guard onlyWarned else { throw .failed(photo: name, format: .jpeg, reason: message) }
         return true
     }
 }
@@ -206,7 +204,6 @@ struct ByteReader {
         return bytes[(bytes.startIndex + offset)..<(bytes.startIndex + offset + count)]
     }
 
-    func uint8(at offset: Int) -> Int? { number(at: offset, size: 1) }
     func uint16(at offset: Int) -> Int? { number(at: offset, size: 2) }
     func uint32(at offset: Int) -> Int? { number(at: offset, size: 4) }
 

@@ -22,7 +22,7 @@ struct PNGImage: GreyImage {
         orientation = Self.exif(reader).map(EXIF.orientation) ?? .up
     }
 
-    func decode(longSide: Int) throws(PhotoError) -> DecodedPhoto {
+    func decode(longSide: Int) throws(PhotoError) -> GreyPicture {
         var image = png_image()
         image.version = png_uint_32(PNG_IMAGE_VERSION)
         defer { png_image_free(&image) }
@@ -41,10 +41,9 @@ struct PNGImage: GreyImage {
                     ? Self.readColour(&image, into: luma) : Self.readGrey(&image, into: luma)
             }
         }
-        guard let isComplete else {
-            throw .damaged(photo: name, format: .png, reason: message(of: image))
-        }
-        return DecodedPhoto(frame: frame, isDamaged: !isComplete)
+        let error = PhotoError.failed(photo: name, format: .png, reason: message(of: image))
+        guard let isComplete, isComplete || error != .outOfMemory(photo: name) else { throw error }
+        return GreyPicture(frame: frame, isDamaged: !isComplete)
     }
 
     /// The largest number of pixels of a picture that is read in its own channels and converted to grey here. For a

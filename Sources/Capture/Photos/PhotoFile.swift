@@ -1,4 +1,5 @@
 import Bookplate
+import Files
 import Glibc
 import SystemPackage
 
@@ -52,7 +53,8 @@ public final class PhotoFile: Picture {
             }
     }
 
-    /// - Throws: ``PhotoError/damaged(photo:format:reason:)`` if nothing can be decoded.
+    /// - Throws: ``PhotoError/damaged(photo:format:reason:)`` if nothing can be decoded, or
+    ///   ``PhotoError/outOfMemory(photo:)``.
     public func luma(atLeast longSide: Int) throws -> Frame {
         let wanted = min(max(longSide, 1), max(width, height))
         if let decoded, max(decoded.width, decoded.height) >= wanted { return decoded }
@@ -64,7 +66,8 @@ public final class PhotoFile: Picture {
 
     /// Returns the picture in grey, scaled down by averaging to at most `longSide` pixels on its long side.
     ///
-    /// - Throws: ``PhotoError/damaged(photo:format:reason:)`` if nothing can be decoded.
+    /// - Throws: ``PhotoError/damaged(photo:format:reason:)`` if nothing can be decoded, or
+    ///   ``PhotoError/outOfMemory(photo:)``.
     public func luma(longSide: Int) throws -> Frame {
         let wanted = min(max(longSide, 1), max(width, height))
         return try luma(atLeast: wanted).areaAveraged(longSide: wanted)
@@ -182,7 +185,7 @@ public enum PhotoError: Error, Hashable, Sendable {
     case cannotOpen(photo: String, errno: Errno)
     /// `read` failed before the end of the file.
     case cannotRead(photo: String, errno: Errno)
-    case notAFile(photo: String, kind: FileKind)
+    case notAFile(photo: String, kind: OtherKind)
     case empty(photo: String)
     /// - Parameter limit: the size limit in bytes.
     case fileTooLarge(photo: String, limit: Int)
@@ -194,11 +197,14 @@ public enum PhotoError: Error, Hashable, Sendable {
     /// Nothing could be decoded. If a part of a photo can be decoded, that is not an error, but ``PhotoFile/isDamaged``
     /// is true.
     case damaged(photo: String, format: PhotoFormat, reason: String)
+    /// There is not enough memory to decode the photo, or to encode a smaller one.
+    case outOfMemory(photo: String)
     case unsupported(photo: String, what: String)
     /// The photo is in the HEIC format, and libheif is not installed.
     case needsLibheif(photo: String)
 
-    public enum FileKind: String, Sendable {
+    /// The kind of something that is not a regular file.
+    public enum OtherKind: String, Sendable {
         case folder = "a folder"
         case pipe = "a pipe"
         case socket = "a socket"
@@ -210,10 +216,18 @@ public enum PhotoError: Error, Hashable, Sendable {
         switch self {
         case .cannotOpen(let photo, _), .cannotRead(let photo, _), .notAFile(let photo, _), .empty(let photo),
             .fileTooLarge(let photo, _), .tooManyPixels(let photo, _, _), .tooManyScans(let photo, _),
-            .unknownFormat(let photo, _), .damaged(let photo, _, _), .unsupported(let photo, _),
-            .needsLibheif(let photo):
+            .unknownFormat(let photo, _), .damaged(let photo, _, _), .outOfMemory(let photo),
+            .unsupported(let photo, _), .needsLibheif(let photo):
             photo
         }
+    }
+
+    /// Creates the error of a decoder or an encoder that reports its reason only as a text, as libjpeg-turbo and libpng
+    /// do.
+    static func failed(photo: String, format: PhotoFormat, reason: String) -> PhotoError {
+        let text = reason.lowercased()
+        return ["out of memory", "insufficient memory", "memory allocation"].contains(where: text.contains)
+            ? .outOfMemory(photo: photo) : .damaged(photo: photo, format: format, reason: reason)
     }
 }
 
@@ -247,6 +261,8 @@ extension PhotoError: CustomStringConvertible {
             "\(photo) is not a photo: its first bytes match no image format. Give a JPEG, PNG, WebP or HEIC file."
         case .damaged(let photo, let format, let reason):
             "cannot decode \(photo): the \(format.rawValue) data is damaged (\(reason)). Copy the file again, or take the photo again."
+        case .outOfMemory(let photo):
+            "cannot decode \(photo): out of memory. Close other programs and try again."
         case .unsupported(let photo, let what):
             "cannot decode \(photo): \(what). Save it as an ordinary JPEG or PNG."
         case .needsLibheif(let photo):
@@ -287,11 +303,11 @@ protocol GreyImage {
 
     /// Decodes the whole picture to grey. The long side has at least `longSide` pixels if the picture is large enough,
     /// and may have more if the format cannot be scaled.
-    func decode(longSide: Int) throws(PhotoError) -> DecodedPhoto
+    func decode(longSide: Int) throws(PhotoError) -> GreyPicture
 }
 
 /// A decoded picture in grey.
-struct DecodedPhoto {
+struct GreyPicture {
     var frame: Frame
     /// True if the decoder continued past missing or wrong data; the gaps are grey or white.
     var isDamaged: Bool

@@ -1,3 +1,4 @@
+import Files
 import Glibc
 import SystemPackage
 
@@ -29,11 +30,12 @@ public struct PhotoFolder: Sendable {
     }
 
     private mutating func walk(_ folder: String, depth: Int) throws(PhotoError) {
-        guard let stream = opendir(folder) else { throw .cannotOpen(photo: folder, errno: .current) }
+        let names: [[UInt8]]
+        do throws(FileError) { names = try storedNames(in: folder) } catch {
+            throw .cannotOpen(photo: folder, errno: error.errno)
+        }
         var folders: [String] = []
-        while let entry = readdir(stream) {
-            let bytes = withUnsafeBytes(of: &entry.pointee.d_name) { raw in Array(raw.prefix { $0 != 0 }) }
-            if bytes.first == UInt8(ascii: ".") { continue }
+        for bytes in names where bytes.first != UInt8(ascii: ".") {
             guard let name = String(validating: bytes, as: UTF8.self) else {
                 // The name is not valid text, so no later message could show it. Report the error here.
                 problems.append(
@@ -52,8 +54,6 @@ public struct PhotoFolder: Sendable {
             default: break
             }
         }
-        // Close the folder before searching its subfolders, so that one descriptor is enough for any depth.
-        closedir(stream)
         for folder in folders {
             do throws(PhotoError) { try walk(folder, depth: depth + 1) } catch { problems.append(error) }
         }

@@ -69,11 +69,9 @@ extension Frame {
         return result
     }
 
-    /// - Throws: ``PhotoError/damaged(photo:format:reason:)`` if memory runs out.
+    /// - Throws: ``PhotoError/outOfMemory(photo:)``.
     func jpeg(quality: Int32, name: String) throws(PhotoError) -> [UInt8] {
-        guard let compressor = tjInitCompress() else {
-            throw .damaged(photo: name, format: .jpeg, reason: "out of memory while starting the encoder")
-        }
+        guard let compressor = tjInitCompress() else { throw .outOfMemory(photo: name) }
         defer { tjDestroy(compressor) }
         var memory: UnsafeMutablePointer<UInt8>?
         var count: UInt = 0
@@ -84,7 +82,7 @@ extension Frame {
                 Int32(TJPF_GRAY.rawValue), &memory, &count, Int32(TJSAMP_GRAY.rawValue), quality, 0)
         }
         guard status == 0, let memory else {
-            throw .damaged(photo: name, format: .jpeg, reason: String(cString: tjGetErrorStr2(compressor)))
+            throw .failed(photo: name, format: .jpeg, reason: String(cString: tjGetErrorStr2(compressor)))
         }
         return Array(UnsafeBufferPointer(start: memory, count: Int(count)))
     }

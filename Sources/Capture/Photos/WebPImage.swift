@@ -14,7 +14,7 @@ struct WebPImage: GreyImage {
         var features = WebPBitstreamFeatures()
         let status = bytes.withUnsafeBufferPointer { WebPGetFeatures($0.baseAddress, $0.count, &features) }
         guard status == VP8_STATUS_OK, features.width > 0, features.height > 0 else {
-            throw .damaged(photo: name, format: .webp, reason: Self.text(of: status))
+            throw Self.error(status, name)
         }
         guard features.has_animation == 0 else { throw .unsupported(photo: name, what: "it is an animation") }
         try PhotoLimit.check(width: Int(features.width), height: Int(features.height), photo: name)
@@ -24,7 +24,7 @@ struct WebPImage: GreyImage {
         orientation = Self.exif(ByteReader(bytes[...], bigEndian: false)).map(EXIF.orientation) ?? .up
     }
 
-    func decode(longSide: Int) throws(PhotoError) -> DecodedPhoto {
+    func decode(longSide: Int) throws(PhotoError) -> GreyPicture {
         var config = WebPDecoderConfig()
         guard WebPInitDecoderConfig(&config) != 0 else {
             throw .unsupported(
@@ -63,9 +63,9 @@ struct WebPImage: GreyImage {
             }
         }
         switch status {
-        case VP8_STATUS_OK: return DecodedPhoto(frame: frame, isDamaged: false)
-        case VP8_STATUS_NOT_ENOUGH_DATA, VP8_STATUS_BITSTREAM_ERROR: return DecodedPhoto(frame: frame, isDamaged: true)
-        default: throw .damaged(photo: name, format: .webp, reason: Self.text(of: status))
+        case VP8_STATUS_OK: return GreyPicture(frame: frame, isDamaged: false)
+        case VP8_STATUS_NOT_ENOUGH_DATA, VP8_STATUS_BITSTREAM_ERROR: return GreyPicture(frame: frame, isDamaged: true)
+        default: throw Self.error(status, name)
         }
     }
 
@@ -79,12 +79,14 @@ struct WebPImage: GreyImage {
         return nil
     }
 
-    private static func text(of status: VP8StatusCode) -> String {
-        switch status {
-        case VP8_STATUS_NOT_ENOUGH_DATA: "it ends too early"
-        case VP8_STATUS_OUT_OF_MEMORY: "out of memory"
-        case VP8_STATUS_UNSUPPORTED_FEATURE: "it uses a feature that libwebp does not support"
-        default: "its data is not valid WebP"
-        }
+    private static func error(_ status: VP8StatusCode, _ name: String) -> PhotoError {
+        let reason =
+            switch status {
+            case VP8_STATUS_OUT_OF_MEMORY: "out of memory"
+            case VP8_STATUS_NOT_ENOUGH_DATA: "it ends too early"
+            case VP8_STATUS_UNSUPPORTED_FEATURE: "it uses a feature that libwebp does not support"
+            default: "its data is not valid WebP"
+            }
+        return .failed(photo: name, format: .webp, reason: reason)
     }
 }

@@ -1,4 +1,5 @@
 import CInput
+import Files
 import Foundation
 import Glibc
 import SystemPackage
@@ -151,7 +152,7 @@ public struct ScannerDevice: Sendable, Equatable {
     private static func byIDLinks() -> [String: String] {
         let folder = "/dev/input/by-id"
         var links: [String: String] = [:]
-        for name in entries(of: folder).sorted(by: >) {
+        for name in fileNames(in: folder).sorted(by: >) {
             let link = "\(folder)/\(name)"
             links[URL(fileURLWithPath: link).resolvingSymlinksInPath().path] = link
         }

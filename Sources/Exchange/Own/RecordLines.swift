@@ -1,7 +1,7 @@
 import Bookplate
 import FoundationEssentials
 
-// The decoded lines of Bookplate's JSON. Their values are checked when the lines become records.
+// The lines of Bookplate's JSON. The values of a decoded line are checked when it becomes a record.
 
 /// The reason why a line is refused.
 struct LineRefusal: Error, CustomStringConvertible {
@@ -38,11 +38,82 @@ struct RecordLine: Decodable {
     var sources: [String: String]?
     var editedFields: [String]?
     var copies: [CopyLine]?
+
+    /// - Throws: ``LineRefusal`` for the first value that cannot be stored.
+    func checked() throws -> LibraryRecord {
+        switch record {
+        case "library":
+            let version = version ?? 0
+            guard version == LibraryRecord.version else {
+                throw LineRefusal(
+                    description:
+                        "it is in version \(version) of the export format, but this Bookplate reads version \(LibraryRecord.version)"
+                )
+            }
+            return .library(version: version)
+        case "setting":
+            let name = try filled(name, "name", TextLimit.name)
+            let value = try bounded(value ?? "", "value", TextLimit.name).cleaned
+            // An unknown setting is kept, because it may belong to a newer version.
+            if let setting = LibrarySetting(rawValue: name), setting.value(parsing: value) == nil {
+                throw LineRefusal(description: "\"\(value.excerpt)\" is not a valid value for the setting \(name)")
+            }
+            return .setting(name: name, value: value)
+        case "author": return .author(try filled(name, "name", TextLimit.name))
+        case "shelf": return .shelf(try filled(name, "name", TextLimit.name))
+        case "tag": return .tag(try filled(name, "name", TextLimit.name))
+        case "book":
+            return .book(BookRecord(edition: try edition(), copies: try (copies ?? []).map { try $0.checked() }))
+        default: throw LineRefusal(description: "\"\(record.excerpt)\" is not a known kind of record")
+        }
+    }
+
+    private func edition() throws -> Edition {
+        var data = Metadata()
+        data.title = try title.map { try bounded($0, "title", TextLimit.title) }
+        data.subtitle = subtitle
+        data.authors = try (authors ?? []).map { try $0.checked() }
+        data.publisher = publisher
+        data.publishedDate = try day(publishedDate, "publishedDate")
+        data.publishedDateText = publishedDateText
+        try check(pageCount, "pageCount", in: NumberLimit.pages)
+        data.pageCount = pageCount
+        data.language = language
+        data.originalLanguage = originalLanguage
+        data.authorNationality = authorNationality
+        data.format = try format.map { try word($0, "format") }
+        data.series = series
+        data.seriesNumber = seriesNumber
+        data.description = try description.map { try bounded($0, "description", TextLimit.description) }
+        data.subjects = subjects ?? []
+        data.coverURL = coverURL
+        data.previewLink = previewLink
+        data.infoLink = infoLink
+        data.identifiers = identifiers ?? [:]
+        for (field, source) in sources ?? [:] {
+            data.sources[try word(field, "sources")] = try word(source, "sources") as SourceName
+        }
+        var isbn: ISBN?
+        if let isbn13 {
+            do throws(ISBNRefusal) {
+                isbn = try ISBN(ean13: isbn13)
+            } catch {
+                throw LineRefusal(description: "isbn13: \(error)")
+            }
+        }
+        return Edition(
+            id: try identity(id, "id"), isbn: isbn, isbnText: isbnText, metadata: data,
+            editedFields: Set(try (editedFields ?? []).map { try word($0, "editedFields") }))
+    }
 }
 
 struct ContributorLine: Decodable {
     var name: String
     var role: String
+
+    func checked() throws -> Contributor {
+        Contributor(name: try filled(name, "author", TextLimit.name), role: try word(role, "role"))
+    }
 }
 
 struct CopyLine: Decodable {
@@ -67,6 +138,47 @@ struct CopyLine: Decodable {
     var notes: [NoteLine]?
     var quotes: [QuoteLine]?
     var flags: [FlagLine]?
+
+    func checked() throws -> CopyRecord {
+        var copy = Copy(id: try identity(id, "copy"), added: try instant(added, "added"))
+        copy.status = try word(status, "status")
+        copy.isOwned = owned ?? true
+        copy.isOnWishlist = wishlist ?? false
+        copy.isFavourite = favourite ?? false
+        copy.shelf = shelf
+        copy.tags = tags ?? []
+        if let rating {
+            guard Copy.isRating(rating) else {
+                throw LineRefusal(description: "rating is \(rating); it must be 0.25 to 5 in steps of 0.25")
+            }
+            copy.rating = rating
+        }
+        copy.isPublic = `public` ?? false
+        copy.recommendedBy = recommendedBy
+        copy.wouldRecommend = wouldRecommend
+        try check(dailyGoal, "dailyGoal", in: NumberLimit.goal)
+        copy.dailyGoal = dailyGoal
+        copy.countsForCulturalGoal = culturalGoal ?? false
+        copy.culturalGoalCategory = culturalGoalCategory
+        copy.deleted = try deleted.map { try instant($0, "deleted") }
+        var record = CopyRecord(copy: copy)
+        record.requests = try (requests ?? []).map { try filled($0, "requests", TextLimit.name) }
+        record.readings = try (readings ?? []).map { try $0.checked() }
+        if copy.status != .toRead, record.readings.isEmpty, let state = Reading.State(after: copy.status) {
+            record.readings = [ReadingRecord(Reading(state: state))]
+        }
+        record.notes = try (notes ?? []).map { try $0.checked() }
+        record.quotes = try (quotes ?? []).map { try $0.checked() }
+        record.flags = try (flags ?? []).map {
+            // A flag from an earlier import is cut if it is too long, because it must not prevent the import of a book.
+            let what = String($0.what.cut(atBytes: TextLimit.note))
+            let raw = $0.raw.utf8.contains(0) ? $0.raw.replacing("\0", with: "\u{2400}") : $0.raw
+            return ImportFlag(
+                source: try filled($0.source, "source", TextLimit.name), what: try filled(what, "what", TextLimit.note),
+                raw: String(raw.cut(atBytes: ImportFlag.rawLimit)), at: try instant($0.at, "at"))
+        }
+        return record
+    }
 }
 
 struct ReadingLine: Decodable {
@@ -77,6 +189,16 @@ struct ReadingLine: Decodable {
     var stopped: String?
     var progress: [EntryLine]?
     var sessions: [SessionLine]?
+
+    func checked() throws -> ReadingRecord {
+        var reading = Reading(
+            state: try word(state, "state"), started: try day(started, "started"),
+            finished: try day(finished, "finished"), stopped: try day(stopped, "stopped"))
+        if let id { reading.id = try identity(id, "reading") }
+        return ReadingRecord(
+            reading, entries: try (progress ?? []).map { try $0.checked() },
+            sessions: try (sessions ?? []).map { try $0.checked() })
+    }
 }
 
 struct EntryLine: Decodable {
@@ -86,6 +208,22 @@ struct EntryLine: Decodable {
     var percent: Double?
     var automatic: Bool?
     var session: String?
+
+    func checked() throws -> ProgressEntry {
+        let amount: ProgressEntry.Amount
+        switch (page, percent) {
+        case (let page?, nil) where page >= 0:
+            try check(page, "page", in: pagesOfReading)
+            amount = .page(page)
+        case (nil, let percent?) where (0...100).contains(percent): amount = .percent(percent)
+        default:
+            throw LineRefusal(description: "progress must be a page number, or a percentage from 0 to 100")
+        }
+        return ProgressEntry(
+            id: try identity(id, "progress"), at: try instant(at, "at"), amount: amount,
+            isAutomatic: automatic ?? false,
+            session: try session.map { try identity($0, "session") })
+    }
 }
 
 struct SessionLine: Decodable {
@@ -94,6 +232,19 @@ struct SessionLine: Decodable {
     var end: String?
     var startPage: Int?
     var endPage: Int?
+
+    func checked() throws -> Session {
+        let session = Session(
+            id: try identity(id, "session"), start: try instant(start, "start"),
+            end: try end.map { try instant($0, "end") },
+            startPage: startPage ?? 0, endPage: endPage)
+        guard session.startPage >= 0, session.endPage ?? session.startPage >= session.startPage,
+            session.end ?? session.start >= session.start, session.end != nil || session.endPage == nil
+        else { throw LineRefusal(description: "a session ends before it begins, or its pages are wrong") }
+        try check(session.startPage, "startPage", in: pagesOfReading)
+        try check(endPage, "endPage", in: pagesOfReading)
+        return session
+    }
 }
 
 struct NoteLine: Decodable {
@@ -101,6 +252,14 @@ struct NoteLine: Decodable {
     var kind: String
     var text: String
     var created: String
+
+    func checked() throws -> Note {
+        var note = Note(
+            kind: try word(kind, "kind"), text: try filled(text, "note", TextLimit.note),
+            created: try instant(created, "created"))
+        if let id { note.id = try identity(id, "note") }
+        return note
+    }
 }
 
 struct QuoteLine: Decodable {
@@ -108,6 +267,14 @@ struct QuoteLine: Decodable {
     var text: String
     var page: Int?
     var created: String
+
+    func checked() throws -> Quote {
+        try check(page, "a quote's page", in: NumberLimit.pages)
+        var quote = Quote(
+            text: try filled(text, "quote", TextLimit.note), page: page, created: try instant(created, "created"))
+        if let id { quote.id = try identity(id, "quote") }
+        return quote
+    }
 }
 
 struct FlagLine: Decodable {
@@ -115,6 +282,62 @@ struct FlagLine: Decodable {
     var what: String
     var raw: String
     var at: String
+}
+
+/// The pages that a reading may have reached. Page 0 means that nothing was read.
+private let pagesOfReading = 0...NumberLimit.pages.upperBound
+
+private func check(_ number: Int?, _ what: String, in range: ClosedRange<Int>) throws {
+    guard let number, !range.contains(number) else { return }
+    throw LineRefusal(
+        description: "\(what) is \(number); it must be a number from \(range.lowerBound) to \(range.upperBound)")
+}
+
+private func word<Word: RawRepresentable>(_ text: String, _ what: String) throws -> Word where Word.RawValue == String {
+    guard let word = Word(rawValue: text) else {
+        throw LineRefusal(description: "\(what) is \"\(text.excerpt)\", which is not a known value")
+    }
+    return word
+}
+
+private func day(_ text: String?, _ what: String) throws -> CalendarDay? {
+    guard let text else { return nil }
+    guard let day = CalendarDay(text) else {
+        throw LineRefusal(description: "\(what) is \"\(text.excerpt)\", which is not a date")
+    }
+    return day
+}
+
+private func instant(_ text: String, _ what: String) throws -> Date {
+    guard let date = Date(rfc3339: text) else {
+        throw LineRefusal(description: "\(what) is \"\(text.excerpt)\", which is not a time in UTC")
+    }
+    return date
+}
+
+/// Checks an id, which has 1 to 64 lower-case letters, digits and hyphens. The letters A to F are accepted as well,
+/// because some programs write a UUID in upper case.
+private func identity<Entity>(_ text: String?, _ what: String) throws -> ID<Entity> {
+    guard let text, (1...64).contains(text.utf8.count),
+        text.utf8.allSatisfy({
+            $0 == UInt8(ascii: "-") || Character(Unicode.Scalar($0)).isHexDigit || $0 >= 0x61 && $0 <= 0x7A
+        })
+    else { throw LineRefusal(description: "\(what): the id is missing or not valid") }
+    return ID(rawValue: text)
+}
+
+private func bounded(_ text: String, _ what: String, _ limit: Int) throws -> String {
+    guard text.utf8.count <= limit || text.utf8.count <= limit * TextLimit.bytesPerCharacter && text.count <= limit
+    else {
+        throw LineRefusal(description: "\(what) is longer than \(limit) characters")
+    }
+    return text
+}
+
+private func filled(_ text: String?, _ what: String, _ limit: Int) throws -> String {
+    let cleaned = try bounded(text ?? "", what, limit).cleaned
+    guard !cleaned.isEmpty else { throw LineRefusal(description: "\(what) is empty") }
+    return cleaned
 }
 
 extension LibraryRecord {

@@ -115,14 +115,14 @@ struct TextWindow {
     init(_ chunks: TextChunks) { self.chunks = chunks }
 
     /// Returns the byte at an index; `nil` at the end of the text.
-    mutating func byte(_ place: Int) throws -> UInt8? {
-        while place >= bytes.count { guard try fill() else { return nil } }
-        return bytes[place]
+    mutating func byte(_ position: Int) throws -> UInt8? {
+        while position >= bytes.count { guard try fill() else { return nil } }
+        return bytes[position]
     }
 
     /// - Returns: the index of the first `wanted`; `nil` if it does not occur before `limit` or the end of the text.
-    mutating func find(_ wanted: UInt8, from place: Int, before limit: Int) throws -> Int? {
-        var from = place
+    mutating func find(_ wanted: UInt8, from position: Int, before limit: Int) throws -> Int? {
+        var from = position
         while true {
             if from < bytes.count {
                 let found = bytes.withUnsafeBytes { bytes -> Int? in
@@ -139,8 +139,8 @@ struct TextWindow {
     }
 
     /// - Returns: the index of the first `other` or line break, or the end of the text; `nil` if `limit` comes first.
-    mutating func firstBreak(or other: UInt8, from place: Int, before limit: Int) throws -> Int? {
-        var from = place
+    mutating func firstBreak(or other: UInt8, from position: Int, before limit: Int) throws -> Int? {
+        var from = position
         while true {
             let found = bytes.withUnsafeBufferPointer { bytes -> Int? in
                 var index = from
@@ -158,11 +158,11 @@ struct TextWindow {
         }
     }
 
-    /// Returns the index after the line break at `place`. CR LF counts as one line break.
-    mutating func afterBreak(_ place: Int) throws -> Int {
-        guard let first = try byte(place) else { return place }
-        guard first == carriageReturn else { return place + 1 }
-        return try byte(place + 1) == lineFeed ? place + 2 : place + 1
+    /// Returns the index after the line break at `position`. CR LF counts as one line break.
+    mutating func afterBreak(_ position: Int) throws -> Int {
+        guard let first = try byte(position) else { return position }
+        guard first == carriageReturn else { return position + 1 }
+        return try byte(position + 1) == lineFeed ? position + 2 : position + 1
     }
 
     /// - Returns: false at the end of the text.
@@ -175,8 +175,8 @@ struct TextWindow {
         return true
     }
 
-    /// Discards the bytes before `place`, which becomes position 0.
-    mutating func drop(before place: Int) { bytes.removeSubrange(..<place) }
+    /// Discards the bytes before `position`, which becomes position 0.
+    mutating func drop(before position: Int) { bytes.removeSubrange(..<position) }
 }
 
 let lineFeed = UInt8(ascii: "\n")

@@ -298,21 +298,21 @@ func plainText(_ html: String) -> String {
     text.reserveCapacity(bytes.count)
     // The position of the next ">", or of the end.
     var close = 0
-    var place = 0
-    while place < bytes.count {
+    var position = 0
+    while position < bytes.count {
         var piece: (meaning: String, length: Int)?
-        if bytes[place] == UInt8(ascii: "<") {
-            if close <= place { close = bytes[place...].firstIndex(of: UInt8(ascii: ">")) ?? bytes.count }
-            if close < bytes.count, close - place <= longestTag { piece = tag(bytes[(place + 1)..<close]) }
-        } else if bytes[place] == UInt8(ascii: "&") {
-            piece = entity(bytes[(place + 1)...].prefix(longestEntity))
+        if bytes[position] == UInt8(ascii: "<") {
+            if close <= position { close = bytes[position...].firstIndex(of: UInt8(ascii: ">")) ?? bytes.count }
+            if close < bytes.count, close - position <= longestTag { piece = tag(bytes[(position + 1)..<close]) }
+        } else if bytes[position] == UInt8(ascii: "&") {
+            piece = entity(bytes[(position + 1)...].prefix(longestEntity))
         }
         if let piece {
             text += piece.meaning.utf8
-            place += piece.length
+            position += piece.length
         } else {
-            text.append(bytes[place])
-            place += 1
+            text.append(bytes[position])
+            position += 1
         }
     }
     return String(decoding: text, as: UTF8.self)

@@ -3,8 +3,8 @@ import FoundationEssentials
 import Station
 
 /// Everything that the kiosk needs from a library.
-public typealias KioskLibrary = Access & Authors & Covers & BookEntry & History & HubIntake & Intake & Labels
-    & LibrarySettings & LibraryWatch & PairedStations & ReadingLog & Annotations & Search & Shelf & Stats
+public typealias KioskLibrary = Access & Authors & Covers & BookEntry & EditableShelf & History & HubIntake & Intake
+    & Labels & LibrarySettings & LibraryWatch & PairedStations & ReadingLog & Annotations & Search & Stats
 
 /// The kiosk's dependencies, which the program puts together.
 public struct KioskPorts: Sendable {

@@ -1,7 +1,9 @@
 import Bookplate
+import Files
 import FoundationEssentials
 import GRDB
 import Glibc
+import SystemPackage
 
 /// The result of a backup or a restore.
 public struct CopyReport: Sendable, Equatable {
@@ -52,9 +54,8 @@ extension LibraryFile {
                 }
                 return CopyReport(path: target, bytes: facts.bytes, books: facts.books)
             }
-            guard rename(copy, destination.path) == 0 else { throw LibraryError(errno: errno, path: target) }
+            try commitFile(copy, to: destination.path)
             endPartial(copy)
-            try syncFolder(of: destination.path)
             destination.removeLeftovers(at: clock())
             return report
         } catch {
@@ -72,7 +73,7 @@ extension LibraryFile {
     }
 }
 
-/// Copies a database into a single file without side files, and checks and syncs the file.
+/// Copies a database into a single file without side files, and checks the file. The caller syncs it.
 ///
 /// - Parameters:
 ///   - path: a file that does not exist yet.
@@ -81,9 +82,13 @@ extension LibraryFile {
 func copyLibrary(
     _ source: Database, to path: String, named name: String, progress: @escaping (Double) throws -> Void
 ) throws -> (rows: [String: Int], books: Int, bytes: Int) {
-    let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else { throw LibraryError(errno: errno, path: name) }
-    close(descriptor)
+    do {
+        try FileDescriptor.open(
+            path, .writeOnly, options: [.create, .exclusiveCreate, .closeOnExec], permissions: .ownerReadWrite
+        ).close()
+    } catch {
+        throw LibraryError(system: error, path: name)
+    }
     let copy = try DatabaseQueue(path: path, configuration: LibraryFile.configuration())
     defer { try? copy.close() }
     let (rows, books) = try copy.writeWithoutTransaction { db in
@@ -100,7 +105,6 @@ func copyLibrary(
         return (try rowCounts(db), books)
     }
     try copy.close()
-    try syncFile(path)
     return (rows, books, Int(try fileFacts(path)?.st_size ?? 0))
 }
 

@@ -1,4 +1,5 @@
 import Bookplate
+import Files
 import FoundationEssentials
 import GRDB
 import Glibc

@@ -23,8 +23,8 @@ extension LibraryFile {
         return try String.fetchOne(db, sql: "SELECT id FROM identity")
     }
 
-    /// Changes the id in a file that no process has open. A file with version 1 of the schema stays as it is, and gets
-    /// an id when it is migrated.
+    /// Changes the id in a file that no process has open, without syncing the file. A file with version 1 of the schema
+    /// stays as it is, and gets an id when it is migrated.
     static func setIdentity(_ id: String, of path: String) throws {
         let file = try DatabaseQueue(path: path, configuration: configuration())
         defer { try? file.close() }
@@ -33,6 +33,5 @@ extension LibraryFile {
             try db.execute(sql: "UPDATE identity SET id = ?", arguments: [id])
         }
         try file.close()
-        try syncFile(path)
     }
 }

@@ -1,4 +1,5 @@
 import Bookplate
+import Files
 import FoundationEssentials
 import GRDB
 import Glibc
@@ -39,9 +40,10 @@ extension LibraryFile {
             guard chmod(incoming, location.mode) == 0 || errno == EPERM else {
                 throw LibraryError(errno: errno, path: incoming)
             }
+            // Synced here already, because after the previous library is moved aside hardly anything may fail.
+            try syncFile(incoming)
             report.movedAside = try moveAside(path, at: now)
-            guard rename(incoming, path) == 0 else { throw LibraryError(errno: errno, path: path) }
-            try syncFolder(of: path)
+            try commitFile(incoming, to: path)
             report.path = path
             return report
         } catch {
@@ -118,7 +120,7 @@ extension DatabaseError {
 /// The network access of a library: its access code, wrong codes and stations. A restore takes these from the library
 /// that it replaces, because codes may have been changed and stations may have been revoked since the backup was made.
 struct RestoredAccess: Sendable {
-    private struct Station: Sendable {
+    private struct StationToken: Sendable {
         var selector: String
         var hash: String
         var revoked: Int64?
@@ -126,7 +128,7 @@ struct RestoredAccess: Sendable {
 
     private var code: (hash: String, since: Int64)?
     private var wrongCodes: [StatementArguments] = []
-    private var stations: [String: Station] = [:]
+    private var stations: [String: StationToken] = [:]
 
     /// Reads the access of a library that no process has open.
     ///
@@ -162,7 +164,8 @@ struct RestoredAccess: Sendable {
         }
         if try db.tableExists("station") {
             for row in try db.rows("SELECT uuid, selector, hash, revoked FROM station") {
-                stations[row["uuid"]] = Station(selector: row["selector"], hash: row["hash"], revoked: row["revoked"])
+                stations[row["uuid"]] = StationToken(
+                    selector: row["selector"], hash: row["hash"], revoked: row["revoked"])
             }
         }
     }
@@ -203,7 +206,6 @@ struct RestoredAccess: Sendable {
             return isClosed
         }
         try file.close()
-        try syncFile(path)
         return isClosed
     }
 }

@@ -147,8 +147,7 @@ extension LibraryFile {
             return (result, hasSwept, isChange ? id : nil)
         }
         if change != nil { hasChanged.store(true, ordering: .relaxed) }
-        // The change is on the disk even if this fails, and the next sweep removes any picture that is left over.
-        if hasSwept { try? await sweepCovers() }
+        if hasSwept { await sweepCoversOrLog() }
         return (result, change)
     }
 
@@ -161,6 +160,26 @@ extension LibraryFile {
             [id.rawValue, now.milliseconds, device, kind.rawValue])
         return (id, db.lastInsertedRowID)
     }
+}
+
+/// A result that names the change that made it. The change is known only after the commit.
+protocol ChangeResult {
+    var change: ID<Change>? { get set }
+}
+
+extension LabelChange: ChangeResult {}
+extension AuthorChange: ChangeResult {}
+
+extension ChangeResult {
+    func with(change: ID<Change>?) -> Self {
+        var result = self
+        result.change = change
+        return result
+    }
+}
+
+extension Array where Element: ChangeResult {
+    func with(change: ID<Change>?) -> [Element] { map { $0.with(change: change) } }
 }
 
 extension Change {

@@ -117,12 +117,12 @@ struct DeliveryImport {
         let state = try StoredItem.one(db, delivery.id)?.item.state
         switch delivery.state {
         case .confirmed: try save(delivery, isbn, &result)
-        case .waiting, .dismissed:
+        case .waiting, .skipped:
             if state == .confirmed {
                 // The save was undone at the station, but the book is still in the library.
                 result.outcome = .kept
                 result.reason = stored?.change.flatMap { keptChanges[$0] } ?? "the item was confirmed at the hub"
-            } else if delivery.state == .dismissed || stored?.state == .dismissed {
+            } else if delivery.state == .skipped || stored?.state == .skipped {
                 try set(delivery.state, of: delivery.id)
             }
             if result.outcome != .kept { (result.change, result.copy) = (nil, nil) }
@@ -224,9 +224,9 @@ struct StoredDelivery {
             ])
     }
 
-    /// Returns a receipt with the item's present state. An item that is no longer in the queue counts as dismissed.
+    /// Returns a receipt with the item's present state. An item that is no longer in the queue counts as skipped.
     func receipt(_ db: Database) throws -> HubReceipt {
-        let now = try StoredItem.one(db, id)?.item.state ?? .dismissed
+        let now = try StoredItem.one(db, id)?.item.state ?? .skipped
         return HubReceipt(id: id, revision: revision, state: now, outcome: outcome, copy: copy, reason: reason)
     }
 }

@@ -39,7 +39,7 @@ extension LibraryFile: Outbox {
         switch stored.item.state {
         case .confirmed: return .alreadySaved(copy)
         // The item has just been answered at the hub.
-        case .dismissed: throw LibraryError.notWaiting(id, .dismissed)
+        case .skipped: throw LibraryError.notWaiting(id, .skipped)
         case .waiting: break
         }
         let confirmation = StoredConfirmation(

@@ -65,7 +65,7 @@ extension LibraryFile: PairedStations {
         // The last use is recorded at most once per minute, because a write for every request would wear out a memory
         // card.
         if abs(now.timeIntervalSince(station.lastUsed ?? .distantPast)) >= 60 {
-            try await lastUse.record {
+            try await lastUse.record(log: log) {
                 try await write { db in
                     try db.run(
                         "UPDATE station SET lastUsed = ? WHERE uuid = ?", [now.milliseconds, station.id.rawValue])

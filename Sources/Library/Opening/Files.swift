@@ -1,89 +1,11 @@
+import Files
 import Glibc
 import SystemPackage
 
 // Functions for files and folders, which are used for opening, for covers and for backups.
 
-/// Reads the beginning of a file.
-///
-/// - Parameter limit: the largest number of bytes to read.
-func readFile(_ path: String, limit: Int) throws(LibraryError) -> [UInt8] {
-    var bytes: [UInt8] = []
-    var buffer = [UInt8](repeating: 0, count: 1 << 16)
-    do {
-        let file = try FileDescriptor.open(path, .readOnly, options: .closeOnExec)
-        try file.closeAfter {
-            while bytes.count < limit {
-                let room = min(buffer.count, limit - bytes.count)
-                let count = try buffer.withUnsafeMutableBytes { try file.read(into: .init(rebasing: $0[..<room])) }
-                if count == 0 { break }
-                bytes += buffer[..<count]
-            }
-        }
-    } catch {
-        throw LibraryError(system: error, path: path)
-    }
-    return bytes
-}
-
-/// Replaces a file completely or not at all. The file is on the disk when this function returns. Writes a partial file
-/// beside the file, syncs it and renames it. Then syncs the folder, because rename(2) alone does not survive a power
-/// cut.
-func replaceFile(_ path: String, with bytes: [UInt8], mode: mode_t) throws(LibraryError) {
-    let partial = path + ".partial"
-    var isCreated = false
-    do {
-        let file = try FileDescriptor.open(
-            partial, .writeOnly, options: [.create, .truncate, .closeOnExec],
-            permissions: FilePermissions(rawValue: mode))
-        isCreated = true
-        try file.closeAfter {
-            try file.writeAll(bytes)
-            if fsync(file.rawValue) != 0 { throw Errno(rawValue: errno) }
-        }
-        if rename(partial, path) != 0 { throw Errno(rawValue: errno) }
-    } catch {
-        if isCreated { unlink(partial) }
-        throw LibraryError(system: error, path: path)
-    }
-    try syncFolder(of: path)
-}
-
-/// Syncs a file's content to the disk.
-func syncFile(_ path: String) throws(LibraryError) { try sync(path) }
-
-/// Syncs the names in a file's folder to the disk. File systems that cannot sync a folder (FUSE and some network file
-/// systems) answer EINVAL or ENOTSUP. This is not an error, because they write the names without a sync.
-func syncFolder(of path: String) throws(LibraryError) { try sync(folder(of: path), ignoring: [EINVAL, ENOTSUP]) }
-
-private func sync(_ path: String, ignoring harmless: Set<Int32> = []) throws(LibraryError) {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw LibraryError(errno: errno, path: path) }
-    defer { close(descriptor) }
-    guard fsync(descriptor) == 0 || harmless.contains(errno) else { throw LibraryError(errno: errno, path: path) }
-}
-
-/// Returns the folder of `path`; "." if the path is only a name.
-func folder(of path: String) -> String {
-    guard let slash = path.lastIndex(of: "/") else { return "." }
-    return slash == path.startIndex ? "/" : String(path[..<slash])
-}
-
 /// Returns the last component of a path.
 func name(of path: String) -> String { path.split(separator: "/").last.map(String.init) ?? path }
-
-/// Returns the names in a folder; an empty list if the folder cannot be read.
-func fileNames(in folder: String) -> [String] {
-    guard let entries = opendir(folder) else { return [] }
-    defer { closedir(entries) }
-    var names: [String] = []
-    while let entry = readdir(entries) {
-        names.append(
-            withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            })
-    }
-    return names
-}
 
 /// Resolves symbolic links, including a link whose target does not exist yet. Returns `path` itself if its folder does
 /// not exist.
@@ -149,4 +71,17 @@ func fileFacts(_ path: String) throws(LibraryError) -> stat? {
 func fileMode(in folder: String) throws(LibraryError) -> mode_t {
     guard let facts = try fileFacts(folder) else { return 0o600 }
     return facts.st_mode & S_IWGRP != 0 ? 0o660 : 0o600
+}
+
+/// Opens a file to read and write, and creates it if it does not exist. Its mode is `mode` then, because the umask must
+/// not exclude the group that shares the library. Only the owner can change the mode of an existing file.
+func openShared(_ path: String, mode: mode_t) throws(LibraryError) -> FileDescriptor {
+    do {
+        let file = try FileDescriptor.open(
+            path, .readWrite, options: [.create, .closeOnExec], permissions: FilePermissions(rawValue: mode))
+        _ = fchmod(file.rawValue, mode)
+        return file
+    } catch {
+        throw LibraryError(system: error, path: path)
+    }
 }

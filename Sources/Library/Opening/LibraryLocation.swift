@@ -1,3 +1,4 @@
+import Files
 import GRDB
 import Glibc
 
@@ -82,7 +83,8 @@ struct FileHeader {
 
     /// - Throws: ``LibraryError/foreign(path:what:)`` if the file is not an SQLite file.
     init(of path: String) throws(LibraryError) {
-        let bytes = try readFile(path, limit: 100)
+        let bytes: [UInt8]
+        do throws(FileError) { bytes = try readFile(path, limit: 100) } catch { throw LibraryError(error) }
         guard bytes.starts(with: Array("SQLite format 3\0".utf8)) else {
             throw LibraryError.foreign(
                 path: path,

@@ -1,3 +1,4 @@
+import Files
 import Glibc
 import SystemPackage
 
@@ -19,20 +20,18 @@ final class LibraryLock: Sendable {
     enum Byte: Int, Sendable { case opening = 0, inUse = 1, backup = 2 }
     enum Kind: Sendable { case shared, exclusive, none }
 
-    private let descriptor: Int32
+    private let file: FileDescriptor
     private let path: String
 
     /// - Parameter mode: the mode of a new side file.
     /// - Throws: ``LibraryError``.
     init(path: String, mode: mode_t) throws(LibraryError) {
         self.path = path
-        descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, mode)
-        guard descriptor >= 0 else { throw LibraryError(errno: errno, path: path) }
-        // The umask must not exclude the group that shares the library. Only the owner can change the mode.
-        _ = fchmod(descriptor, mode)
+        file = try openShared(path, mode: mode)
     }
 
-    deinit { close(descriptor) }
+    // The kernel releases the locks and the descriptor even if closing reports an error.
+    deinit { try? file.close() }
 
     /// Tries to get, change or release a lock, without waiting.
     ///
@@ -48,14 +47,11 @@ final class LibraryLock: Sendable {
         request.l_whence = Int16(SEEK_SET)
         request.l_start = off_t(byte.rawValue)
         request.l_len = 1
-        while fcntl(descriptor, setOpenFileLock, &request) == -1 {
-            switch errno {
-            case EINTR: continue
-            case EACCES, EAGAIN: return false
-            default: throw LibraryError(errno: errno, path: path)
-            }
+        switch retryOnInterrupt({ fcntl(file.rawValue, setOpenFileLock, &request) }) {
+        case nil: return true
+        case .permissionDenied, .resourceTemporarilyUnavailable: return false
+        case let error?: throw LibraryError(errno: error.rawValue, path: path)
         }
-        return true
     }
 
     /// Waits until this process gets a lock.
@@ -74,6 +70,8 @@ final class LibraryLock: Sendable {
 }
 
 extension LibraryError {
+    init(_ error: FileError) { self.init(errno: error.errno.rawValue, path: error.path) }
+
     /// Converts an error from SystemPackage, which throws only `Errno`.
     init(system error: any Error, path: String) {
         self.init(errno: (error as? Errno)?.rawValue ?? EIO, path: path)

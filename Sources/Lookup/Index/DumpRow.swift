@@ -1,6 +1,8 @@
 import Bookplate
 import CZlib
+import Files
 import Glibc
+import SystemPackage
 
 /// A row of an Open Library dump, with five columns separated by tabs: type, key, revision, last modified, JSON.
 /// Source: openlibrary.org/developers/dumps.
@@ -89,7 +91,7 @@ struct DumpLines: ~Copyable {
 
     init(path: String) throws(OfflineIndexError) {
         guard let file = gzopen(path, "rb") else {
-            throw .unreadable(path: path, cause: OfflineIndexError.systemCause)
+            throw .unreadable(path: path, cause: "\(Errno.current)")
         }
         gzbuffer(file, 256 << 10)
         self.file = file
@@ -166,7 +168,7 @@ struct DumpLines: ~Copyable {
     private func broken() -> OfflineIndexError {
         var code: Int32 = 0
         let text = gzerror(file, &code).map { String(cString: $0) } ?? ""
-        let cause = code == Z_ERRNO ? OfflineIndexError.systemCause : text.isEmpty ? "zlib code \(code)" : text
+        let cause = code == Z_ERRNO ? "\(Errno.current)" : text.isEmpty ? "zlib code \(code)" : text
         return code == Z_ERRNO ? .unreadable(path: path, cause: cause) : .brokenDump(path: path, cause: cause)
     }
 }

@@ -275,9 +275,6 @@ public enum OfflineIndexError: Error, Sendable, Equatable, CustomStringConvertib
 }
 
 extension OfflineIndexError {
-    /// The message for the last error of a C function on this thread.
-    static var systemCause: String { String(cString: strerror(errno)) }
-
     /// Returns the message of an error from the database or the system.
     static func cause(_ error: any Error) -> String {
         guard let error = error as? DatabaseError else { return String(describing: error) }

@@ -1,4 +1,5 @@
 import Bookplate
+import Files
 import GRDB
 import Glibc
 import SystemPackage
@@ -235,23 +236,10 @@ struct BuildTarget {
             && applicationID == IndexSchema.applicationID
     }
 
-    /// Moves the finished index into place: syncs the file, renames it, and syncs the folder. After a power cut, there
-    /// is either the old index or the complete new index.
+    /// Moves the finished index into place.
     func commit() throws(OfflineIndexError) {
-        try sync(unfinished)
-        guard rename(unfinished, path) == 0 else {
-            throw .cannotWrite(path: path, cause: OfflineIndexError.systemCause)
-        }
-        let folder = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
-        try sync(folder, options: .directory)
-    }
-
-    private func sync(_ file: String, options: FileDescriptor.OpenOptions = []) throws(OfflineIndexError) {
-        do {
-            let file = try FileDescriptor.open(file, .readOnly, options: options.union(.closeOnExec))
-            try file.closeAfter { if fsync(file.rawValue) != 0 { throw Errno(rawValue: errno) } }
-        } catch {
-            throw .cannotWrite(path: path, cause: OfflineIndexError.cause(error))
+        do throws(FileError) { try commitFile(unfinished, to: path) } catch {
+            throw .cannotWrite(path: path, cause: "\(error.errno)")
         }
     }
 }

@@ -25,9 +25,11 @@ public struct CoverDownloader: CoverFetch {
     ///   - states: the rate limits for the sources, shared with the lookup.
     ///   - clock: the clock for waits and for the time limit of a cover (10 s).
     ///   - now: returns the calendar time, which is stored with the rate limits.
+    ///   - report: logs errors that do not change an answer, such as a rate limit that cannot be stored.
     public init(
         _ configuration: LookupConfiguration, states: any RateLimits,
-        clock: some Clock<Duration> = ContinuousClock(), now: @escaping @Sendable () -> Date = { Date() }
+        clock: some Clock<Duration> = ContinuousClock(), now: @escaping @Sendable () -> Date = { Date() },
+        report: @escaping @Sendable (String) -> Void = { _ in }
     ) {
         let environment = ProcessInfo.processInfo.environment
         self.init(
@@ -37,7 +39,7 @@ public struct CoverDownloader: CoverFetch {
             },
             policy: RequestPolicy(
                 http: HTTPClient(configuration), states: states, time: LookupClock(clock, date: now),
-                limits: Self.limits))
+                limits: Self.limits, report: report))
     }
 
     static let limits = HTTPLimits(total: timeLimit, body: 5 << 20)

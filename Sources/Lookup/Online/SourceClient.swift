@@ -13,6 +13,8 @@ struct RequestPolicy: Sendable {
     var limits = HTTPLimits()
     /// Receives every answer before the answer is checked.
     var observe: @Sendable (HTTPAnswer) -> Void = { _ in }
+    /// Logs errors that do not change an answer, such as a cache that cannot be read or written.
+    var report: @Sendable (String) -> Void = { _ in }
 }
 
 /// The options for the requests of a ``SourceClient``.
@@ -200,10 +202,11 @@ struct SourceClient: Sendable {
         }
     }
 
-    /// Updates the stored state of the source. An error is ignored here, because it occurs again with the next request,
-    /// and is reported then.
+    /// Updates the stored state of the source. The answer has arrived even if this fails, so an error is only logged.
     private func update(_ change: @escaping @Sendable (inout SourceState) -> Void) async {
-        do { try await policy.states.update(source, change) } catch {}
+        do { try await policy.states.update(source, change) } catch {
+            policy.report("lookup: the state of \(source.displayName) cannot be stored: \(error)")
+        }
     }
 }
 

@@ -124,10 +124,10 @@ struct IntakeCommand: AsyncParsableCommand {
         func run() async throws {
             let library = try Wiring(settings: paths.settings()).openLibrary()
             let items = try await library.waitingItems(named: names)
-            _ = try await library.dismiss(items.map(\.id), at: Date())
+            _ = try await library.skip(items.map(\.id), at: Date())
             for item in items {
-                guard output.json, let dismissed = try await library.item(item.id) else { continue }
-                Output.shared.printLine(dismissed.json)
+                guard output.json, let skipped = try await library.item(item.id) else { continue }
+                Output.shared.printLine(skipped.json)
             }
             if !output.json { Output.shared.printNotice("\(items.count) dismissed. To undo this, run 'scan undo'.") }
         }

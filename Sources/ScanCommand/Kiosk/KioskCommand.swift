@@ -70,7 +70,7 @@ struct KioskCommand: AsyncParsableCommand {
         let library = try wiring.openLibrary()
         try await ListenCheck.requireCode(for: listen, behindProxy: behindProxy, of: library)
         let logger = Self.logger()
-        library.onLastUseError { logger.warning("cannot store when sign-ins and stations were last used: \($0)") }
+        library.onError { logger.warning("\($0.oneLine)") }
         let preview = noCamera ? nil : PreviewFeed()
         let camera = try noCamera ? nil : live.scan(wiring.settings, preview: preview)
         if noCamera { logger.notice("camera: none (--no-camera)") }

@@ -1,0 +1,60 @@
+import Glibc
+import SystemPackage
+
+/// Replaces a file completely or not at all. The file is on the disk when this function returns.
+///
+/// The bytes are written to a partial file beside the file, which then takes its place; see ``commitFile(_:to:)``. An
+/// error removes the partial file and leaves the file as it was, unless only its folder could not be synced.
+///
+/// - Parameter mode: the mode of the new file, without the bits of the umask.
+public func replaceFile(_ path: String, with bytes: some Sequence<UInt8>, mode: mode_t) throws(FileError) {
+    // A name of its own for each call, so that two processes that replace a file at once do not mix their bytes.
+    let partial = "\(path).partial-\(String(UInt64.random(in: .min ... .max), radix: 36))"
+    var isCreated = false
+    do {
+        let file = try FileDescriptor.open(
+            partial, .writeOnly, options: [.create, .exclusiveCreate, .closeOnExec],
+            permissions: FilePermissions(rawValue: mode))
+        isCreated = true
+        _ = try file.closeAfter { try file.writeAll(bytes) }
+        try commitFile(partial, to: path)
+    } catch {
+        if isCreated { unlink(partial) }
+        throw (error as? FileError) ?? FileError(path: path, errno: error as? Errno ?? .ioError)
+    }
+}
+
+/// Moves a complete file to its final path, where it replaces an older file. Syncs the file before, and its folder
+/// after, because rename(2) alone does not survive a power cut. After a power cut, there is either the old file or the
+/// complete new file.
+public func commitFile(_ partial: String, to path: String) throws(FileError) {
+    try syncFile(partial)
+    if let error = retryOnInterrupt({ rename(partial, path) }) { throw FileError(path: path, errno: error) }
+    try syncFolder(of: path)
+}
+
+/// Syncs a file's content to the disk.
+public func syncFile(_ path: String) throws(FileError) { try sync(path) }
+
+/// Syncs the names in a file's folder to the disk. File systems that cannot sync a folder (FUSE and some network file
+/// systems) answer EINVAL or ENOTSUP. This is not an error, because they write the names without a sync.
+public func syncFolder(of path: String) throws(FileError) {
+    try sync(folder(of: path), ignoring: [.invalidArgument, .notSupported])
+}
+
+private func sync(_ path: String, ignoring harmless: Set<Errno> = []) throws(FileError) {
+    do {
+        let file = try FileDescriptor.open(path, .readOnly, options: .closeOnExec)
+        try file.closeAfter {
+            if let error = retryOnInterrupt({ fsync(file.rawValue) }), !harmless.contains(error) { throw error }
+        }
+    } catch {
+        throw FileError(path: path, errno: error as? Errno ?? .ioError)
+    }
+}
+
+/// Returns the folder of `path`; "." if the path is only a name.
+public func folder(of path: String) -> String {
+    guard let slash = path.lastIndex(of: "/") else { return "." }
+    return slash == path.startIndex ? "/" : String(path[..<slash])
+}
