@@ -165,6 +165,16 @@ import Testing
         }
     }
 
+    @Test func `reports lines that cannot be read, and ends with 66`() throws {
+        try withScan { scan in
+            // A folder can be opened, but not read.
+            let terminal = try PseudoTerminal(scan, "--stdin --yes --json", redirection: "< /")
+            #expect(try terminal.finish() == 66)
+            #expect(terminal.screen.contains(#""event":"unreadable""#))
+            #expect(terminal.screen.contains("cannot read standard input: Is a directory"))
+        }
+    }
+
     @Test func `undoes the last save, and the book waits in the queue again`() throws {
         try withScan { scan in
             try scan.run("--isbn", "9780441478125", "--yes")

@@ -14,6 +14,8 @@ package enum PromptInput: Sendable {
         case newsEnded
         case key(Keyboard.Key)
         case line(String)
+        /// The lines could not be read to their end.
+        case unreadable(any Error)
         /// No more answers will arrive.
         case answersEnded
     }
@@ -31,9 +33,13 @@ package enum PromptInput: Sendable {
                 case .keyboard(let keyboard):
                     for await key in keyboard.keys { events.yield(.key(key)) }
                 case .lines(let lines):
-                    for await batch in lines.batches {
-                        lines.release()
-                        for line in batch { events.yield(.line(line)) }
+                    do {
+                        for try await batch in lines.batches {
+                            lines.release()
+                            for line in batch { events.yield(.line(line)) }
+                        }
+                    } catch {
+                        events.yield(.unreadable(error))
                     }
                 }
                 events.yield(.answersEnded)
@@ -86,6 +92,7 @@ struct Prompt {
             case .newsEnded: haveNewsEnded = true
             case .key(let key): await press(key)
             case .line(let line): await handle(line)
+            case .unreadable(let error): run.events.show([.unreadableInput(error)])
             case .answersEnded: hasQuit = true
             }
             await showNext()
