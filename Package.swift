@@ -165,6 +165,7 @@ if let modules = Context.environment["BOOKPLATE_ONLY"] {
         else { continue }
         for case .byNameItem(let dependency, _) in target.dependencies { names.append(dependency) }
     }
-    package.products = []
+    // The tests of the commands start the program.
+    if !needed.contains("ScanCommand") { package.products = [] }
     package.targets.removeAll { !needed.contains($0.name) }
 }
