@@ -38,6 +38,11 @@ struct StatusStyle {
     }
 }
 
+extension StatusStyle {
+    /// The advice on a book that was captured twice.
+    static let shownAgain = "Shown again: another copy? c adds one, k skips it."
+}
+
 extension CameraError.Kind {
     /// The error in a few words, for the top line of the screen. The whole message is shown below it.
     var word: String {
