@@ -2,8 +2,8 @@
 import PackageDescription
 
 // The arrows between modules: every module may know Bookplate, the domain; no adapter knows another; ScanCommand wires
-// them. HTTP and Processes are no adapters: they are what those stand on that ask over the network, and that run other
-// programs. Tests/ArchitectureTests pins this table.
+// them. HTTP, Processes and SystemCalls are no adapters: they are what those stand on that ask over the network, that
+// run other programs, and that call the kernel. Tests/ArchitectureTests pins this table.
 
 let domain: Target.Dependency = "Bookplate"
 let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
@@ -53,12 +53,15 @@ let package = Package(
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
 
         .target(
-            name: "Capture", dependencies: [domain, system, "CTurboJPEG", "CPNG", "CWebP", "CHeif", "CV4L2", "CInput"],
+            name: "Capture",
+            dependencies: [domain, system, "SystemCalls", "CTurboJPEG", "CPNG", "CWebP", "CHeif", "CV4L2", "CInput"],
             swiftSettings: optimized),
         .target(
             name: "Decoder", dependencies: [domain, "CZBar"], swiftSettings: optimized,
             linkerSettings: [.linkedLibrary(":libzbar.a")]),
-        .target(name: "Processes", dependencies: [system, "CProcess"]),
+        // The rest of swift-system: poll(), and other calls that a signal interrupts.
+        .target(name: "SystemCalls", dependencies: [system]),
+        .target(name: "Processes", dependencies: [system, "SystemCalls", "CProcess"]),
         .target(name: "PrintedText", dependencies: [domain, "Processes"], swiftSettings: optimized),
         .target(name: "HTTP", dependencies: [domain, "CCurl"]),
         .target(name: "Lookup", dependencies: [domain, "HTTP", "CZlib", grdb, system]),
@@ -71,7 +74,8 @@ let package = Package(
         .target(
             name: "Terminal",
             dependencies: [
-                domain, "Station", system, .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
+                domain, "Station", system, "SystemCalls",
+                .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
             ]),
         .target(
             name: "Kiosk",
@@ -87,7 +91,7 @@ let package = Package(
             name: "ScanCommand",
             dependencies: [
                 domain, "Async", "Capture", "Decoder", "PrintedText", "Processes", "Lookup", "Library", "Exchange",
-                "Station", "Terminal", "Kiosk", "Hub", "CProcess", system,
+                "Station", "Terminal", "Kiosk", "Hub", "CProcess", system, "SystemCalls",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ]),

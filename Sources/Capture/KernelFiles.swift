@@ -37,26 +37,10 @@ func readTextFile(_ path: String, atMost limit: Int) -> String {
 }
 
 extension Errno {
-    /// The error of the last C call of this thread.
-    static var current: Errno { Errno(rawValue: errno) }
-
     /// True if the error means that a device does not exist, or no longer exists.
     var isDeviceGone: Bool {
         [.operationNotSupportedByDevice, .noSuchAddressOrDevice, .noSuchFileOrDirectory].contains(self)
     }
-}
-
-/// Makes a C call, and repeats it if a signal interrupts it.
-///
-/// SystemPackage does this for the calls that it offers; this function is for other calls, such as ioctl().
-///
-/// - Returns: the error; `nil` if the call succeeded.
-func retryOnInterrupt(_ call: () -> Int32) -> Errno? {
-    while call() < 0 {
-        let error = Errno.current
-        if error != .interrupted { return error }
-    }
-    return nil
 }
 
 extension String {

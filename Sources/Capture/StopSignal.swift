@@ -1,5 +1,6 @@
 import Glibc
 import Synchronization
+import SystemCalls
 import SystemPackage
 
 /// A signal from another thread that ends a thread's current wait and all its later waits.

@@ -1,6 +1,7 @@
 import Bookplate
 import Foundation
 import Synchronization
+import SystemCalls
 import SystemPackage
 
 /// Reads keys from the terminal one by one, without echo. Standard input is not used, so it can carry data.
@@ -86,9 +87,9 @@ package final class Keyboard: Sendable {
         try? wakePipe.writeEnd.close()
     }
 
-    /// The longest time, in milliseconds, that the rest of a cursor key may take to arrive after its Esc byte. It
-    /// allows for a slow connection.
-    private static let restOfSequence: Int32 = 50
+    /// The longest time that the rest of a cursor key may take to arrive after its Esc byte. It allows for a slow
+    /// connection.
+    private static let restOfSequence: Duration = .milliseconds(50)
 
     private static func readKeys(
         from terminal: FileDescriptor, until wake: FileDescriptor, into presses: AsyncStream<Press>.Continuation
@@ -104,10 +105,9 @@ package final class Keyboard: Sendable {
                 pollfd(fd: terminal.rawValue, events: Int16(POLLIN), revents: 0),
                 pollfd(fd: wake.rawValue, events: 0, revents: 0),
             ]
-            let ready = poll(
-                &waiting, 2, pending.first == 0x1B && !pending.starts(with: pasteBegins) ? restOfSequence : -1)
-            if ready < 0 { if errno == EINTR { continue } else { return } }
-            if ready == 0 {
+            let isSequence = pending.first == 0x1B && !pending.starts(with: pasteBegins)
+            guard let isReady = try? poll(&waiting, until: isSequence ? .now + restOfSequence : nil) else { return }
+            if !isReady {
                 yield(parse(&pending, isWhole: true))
                 continue
             }

@@ -2,12 +2,16 @@ import Foundation
 import Testing
 
 /// The modules that each module may import: every module the domain, no adapter another adapter, `ScanCommand` all of
-/// them. Adapters that use the network also import HTTP, and those that run other programs Processes.
+/// them. Adapters that use the network also import HTTP, those that run other programs Processes, and those that call
+/// the kernel SystemCalls.
 private let arrows: [String: Set<String>] = [
     "Bookplate": [],
-    "Capture": ["Bookplate", "SystemPackage", "CTurboJPEG", "CPNG", "CWebP", "CHeif", "CV4L2", "CInput"],
+    "Capture": [
+        "Bookplate", "SystemPackage", "SystemCalls", "CTurboJPEG", "CPNG", "CWebP", "CHeif", "CV4L2", "CInput",
+    ],
     "Decoder": ["Bookplate", "CZBar"],
-    "Processes": ["CProcess", "SystemPackage"],
+    "SystemCalls": ["SystemPackage"],
+    "Processes": ["CProcess", "SystemPackage", "SystemCalls"],
     "PrintedText": ["Bookplate", "Processes"],
     "HTTP": ["Bookplate", "CCurl"],
     "Lookup": ["Bookplate", "HTTP", "CZlib", "GRDB", "SystemPackage"],
@@ -16,7 +20,7 @@ private let arrows: [String: Set<String>] = [
     "Exchange": ["Bookplate"],
     "Async": [],
     "Station": ["Bookplate", "Async"],
-    "Terminal": ["Bookplate", "Station", "SystemPackage", "AsyncAlgorithms"],
+    "Terminal": ["Bookplate", "Station", "SystemPackage", "SystemCalls", "AsyncAlgorithms"],
     "Kiosk": [
         "Bookplate", "Async", "Station", "CZlib", "Hummingbird", "HummingbirdCore", "Mustache", "NIOCore", "NIOHTTP1",
         "Logging",
@@ -24,7 +28,8 @@ private let arrows: [String: Set<String>] = [
     ],
     "ScanCommand": [
         "Bookplate", "Async", "Capture", "Decoder", "PrintedText", "Processes", "Lookup", "Library", "Exchange",
-        "Station", "Terminal", "Kiosk", "Hub", "CProcess", "SystemPackage", "ArgumentParser", "Logging",
+        "Station", "Terminal", "Kiosk", "Hub", "CProcess", "SystemPackage", "SystemCalls", "ArgumentParser",
+        "Logging",
     ],
 ]
 

@@ -1,6 +1,7 @@
 import Bookplate
 import CV4L2
 import Glibc
+import SystemCalls
 import SystemPackage
 
 /// One run of a camera's stream, from requesting the format to delivering grey frames.

@@ -1,5 +1,6 @@
 import Bookplate
 import Glibc
+import SystemCalls
 import SystemPackage
 
 /// A still photo: JPEG, PNG, WebP, or HEIC if libheif is installed. The initialisers read the file and its header. The

@@ -1,4 +1,5 @@
 import Glibc
+import SystemCalls
 import SystemPackage
 
 /// The photos in a folder and its subfolders, up to ``PhotoLimit/folderDepth`` levels.

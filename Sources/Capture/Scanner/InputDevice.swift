@@ -1,6 +1,7 @@
 import CInput
 import Foundation
 import Glibc
+import SystemCalls
 import SystemPackage
 
 /// An open input device (/dev/input/eventN). Closing it releases the grab.

@@ -87,8 +87,8 @@ package struct InputLines: Sendable {
     /// The number of batches that may be read before they are captured.
     private static let ahead = 16
 
-    /// Batches of at most 64 lines, without their line breaks. The stream throws `Errno` if a read fails. Text after the
-    /// last line break is then dropped, because it may be only a part of a number.
+    /// Batches of at most 64 lines, without their line breaks. The stream throws `Errno` if a read fails. Text after
+    /// the last line break is then dropped, because it may be only a part of a number.
     let batches: AsyncThrowingStream<[String], any Error>
     /// Counts the batches that may be read now. It is created with 0 and then counted up, because libdispatch traps
     /// when a semaphore is destroyed below its initial value.
