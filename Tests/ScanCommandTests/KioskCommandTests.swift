@@ -3,6 +3,8 @@ import GRDB
 import TestTools
 import Testing
 
+@testable import ScanCommand
+
 @Suite struct `scan kiosk` {
     @Test func `names the program that has the port, and ends with 69`() throws {
         try withScan { scan in
@@ -112,7 +114,7 @@ private struct SentCapture {
     /// Returns true if no bytes wait at the other end any more. Source: proc_pid_net(5).
     func isRead(by port: UInt16) throws -> Bool {
         func end(_ port: UInt16) -> String { "0100007F:" + String(format: "%04X", port) }
-        let table = try String(contentsOfFile: "/proc/net/tcp", encoding: .utf8)
+        let table = try #require(PortHolder.text(of: "/proc/net/tcp"))
         return table.split(separator: "\n").contains { line in
             let fields = line.split(separator: " ")
             return fields[1] == end(port) && fields[2] == end(ownPort) && fields[4].hasSuffix(":00000000")

@@ -6,6 +6,7 @@ import Kiosk
 import Library
 import Logging
 import Station
+import SystemPackage
 import Terminal
 
 struct KioskCommand: AsyncParsableCommand {
@@ -289,5 +290,17 @@ enum PortHolder {
         try? FileManager.default.destinationOfSymbolicLink(atPath: link)
     }
 
-    private static func text(of file: String) -> String? { try? String(contentsOfFile: file, encoding: .utf8) }
+    /// Returns the text of one of the kernel's files. `String(contentsOfFile:)` returns only its first page.
+    static func text(of path: String) -> String? {
+        guard let file = try? FileDescriptor.open(path, .readOnly, options: .closeOnExec) else { return nil }
+        return try? file.closeAfter {
+            var bytes: [UInt8] = []
+            var page = [UInt8](repeating: 0, count: 64 << 10)
+            while true {
+                let count = try page.withUnsafeMutableBytes { try file.read(into: $0) }
+                if count == 0 { return String(decoding: bytes, as: UTF8.self) }
+                bytes += page[..<count]
+            }
+        }
+    }
 }
