@@ -2,8 +2,8 @@
 import PackageDescription
 
 // The arrows between modules: every module may know Bookplate, the domain; no adapter knows another; ScanCommand wires
-// them. Files, HTTP and Processes are no adapters: they are what those stand on that replace files, ask over the
-// network, and run other programs. Tests/ArchitectureTests pins this table.
+// them. HTTP, Processes and SystemCalls are no adapters: they are what those stand on that ask over the network, that
+// run other programs, and that call the kernel. Tests/ArchitectureTests pins this table.
 
 let domain: Target.Dependency = "Bookplate"
 let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
@@ -54,18 +54,19 @@ let package = Package(
 
         .target(
             name: "Capture",
-            dependencies: [domain, "Files", system, "CTurboJPEG", "CPNG", "CWebP", "CHeif", "CV4L2", "CInput"],
+            dependencies: [domain, system, "SystemCalls", "CTurboJPEG", "CPNG", "CWebP", "CHeif", "CV4L2", "CInput"],
             swiftSettings: optimized),
         .target(
             name: "Decoder", dependencies: [domain, "CZBar"], swiftSettings: optimized,
             linkerSettings: [.linkedLibrary(":libzbar.a")]),
-        .target(name: "Files", dependencies: [system]),
-        .target(name: "Processes", dependencies: [system, "CProcess"]),
+        // What swift-system lacks: files that are replaced whole, poll(), and calls that a signal interrupts.
+        .target(name: "SystemCalls", dependencies: [system]),
+        .target(name: "Processes", dependencies: [system, "SystemCalls", "CProcess"]),
         .target(name: "PrintedText", dependencies: [domain, "Processes"], swiftSettings: optimized),
         .target(name: "HTTP", dependencies: [domain, "CCurl"]),
-        .target(name: "Lookup", dependencies: [domain, "Files", "HTTP", "CZlib", grdb, system]),
-        .target(name: "Hub", dependencies: [domain, "Files", "HTTP"]),
-        .target(name: "Library", dependencies: [domain, "Async", "Files", grdb, system, "CCrypt"]),
+        .target(name: "Lookup", dependencies: [domain, "SystemCalls", "HTTP", "CZlib", grdb, system]),
+        .target(name: "Hub", dependencies: [domain, "SystemCalls", "HTTP"]),
+        .target(name: "Library", dependencies: [domain, "Async", "SystemCalls", grdb, system, "CCrypt"]),
         .target(name: "Exchange", dependencies: [domain]),
         // Bursts, semaphore, time limit: what tasks of several modules wait with.
         .target(name: "Async"),
@@ -73,7 +74,8 @@ let package = Package(
         .target(
             name: "Terminal",
             dependencies: [
-                domain, "Station", system, .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
+                domain, "Station", system, "SystemCalls",
+                .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
             ]),
         .target(
             name: "Kiosk",
@@ -88,8 +90,8 @@ let package = Package(
         .executableTarget(
             name: "ScanCommand",
             dependencies: [
-                domain, "Async", "Capture", "Decoder", "Files", "PrintedText", "Processes", "Lookup", "Library",
-                "Exchange", "Station", "Terminal", "Kiosk", "Hub", "CProcess", system,
+                domain, "Async", "Capture", "Decoder", "PrintedText", "Processes", "Lookup", "Library", "Exchange",
+                "Station", "Terminal", "Kiosk", "Hub", "CProcess", system, "SystemCalls",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
@@ -117,7 +119,7 @@ let package = Package(
         .testTarget(
             name: "LookupTests", dependencies: [domain, "HTTP", "Lookup", "FaultServer", "TestTools", "CZlib", grdb],
             exclude: ["Fixtures"]),
-        .testTarget(name: "FilesTests", dependencies: ["Files", "TestTools", system]),
+        .testTarget(name: "SystemCallsTests", dependencies: ["SystemCalls", "TestTools", system]),
         .testTarget(name: "HTTPTests", dependencies: ["HTTP", "FaultServer", "TestTools"]),
         // A library of any size, made from a number; for tests and for the bench.
         .target(name: "LibraryMaker", dependencies: [domain, "Library", grdb], path: "Tests/LibraryMaker"),
@@ -125,7 +127,7 @@ let package = Package(
         .executableTarget(
             name: "LibraryBench", dependencies: [domain, "Library", "Exchange", "LibraryMaker", grdb],
             path: "Tests/LibraryBench"),
-        .testTarget(name: "LibraryTests", dependencies: [domain, "Files", "Library", "LibraryMaker", grdb]),
+        .testTarget(name: "LibraryTests", dependencies: [domain, "SystemCalls", "Library", "LibraryMaker", grdb]),
         .testTarget(name: "ExchangeTests", dependencies: [domain, "Exchange", "Library"]),
         .testTarget(name: "StationTests", dependencies: [domain, "Async", "Station", "Library"]),
         .testTarget(
@@ -168,6 +170,7 @@ if let modules = Context.environment["BOOKPLATE_ONLY"] {
         else { continue }
         for case .byNameItem(let dependency, _) in target.dependencies { names.append(dependency) }
     }
-    package.products = []
+    // The tests of the commands start the program.
+    if !needed.contains("ScanCommand") { package.products = [] }
     package.targets.removeAll { !needed.contains($0.name) }
 }

@@ -1,4 +1,4 @@
-import Files
+import SystemCalls
 import SystemPackage
 
 /// Returns the beginning of one of the kernel's text files; an empty text if it cannot be read, such as the file of a

@@ -1,6 +1,7 @@
-import Files
+import SystemCalls
 import Glibc
 import Synchronization
+import SystemCalls
 import SystemPackage
 
 /// A signal from another thread that ends a thread's current wait and all its later waits.

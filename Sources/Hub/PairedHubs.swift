@@ -1,5 +1,5 @@
 import Bookplate
-import Files
+import SystemCalls
 import Foundation
 
 /// A hub that this station is paired with.

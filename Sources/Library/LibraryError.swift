@@ -1,5 +1,5 @@
 import Bookplate
-import Files
+import SystemCalls
 import GRDB
 
 /// An error of the library. SQLite's errors are distinguished by their extended result code and errno, never by their

@@ -1,5 +1,6 @@
 import CProcess
 import Foundation
+import SystemCalls
 import SystemPackage
 
 /// Runs an untrusted program that reads bytes and answers with bytes. The program inherits only its input, output and
@@ -110,15 +111,9 @@ public enum ChildProcess {
         let handle = FileDescriptor(rawValue: cprocess_handle(id))
         guard handle.rawValue >= 0 else { return killAndReap(id) }
         defer { try? handle.close() }
-        while true {
-            let left = Int((limit - .now) / .milliseconds(1))
-            guard left > 0 else { break }
-            var ended = pollfd(fd: handle.rawValue, events: Int16(POLLIN), revents: 0)
-            let count = poll(&ended, 1, Int32(min(left, 60_000)))
-            if count > 0 { return reap(id) }
-            if count < 0, Errno.current != .interrupted { break }
-        }
-        return killAndReap(id)
+        var ended = [pollfd(fd: handle.rawValue, events: Int16(POLLIN), revents: 0)]
+        let hasEnded = (try? poll(&ended, until: limit)) ?? false
+        return hasEnded ? reap(id) : killAndReap(id)
     }
 
     /// Kills the child if it has not ended yet, and returns the way in which it ended.
@@ -130,7 +125,8 @@ public enum ChildProcess {
 
     private static func reap(_ id: pid_t) -> Status {
         var status: Int32 = 0
-        while waitpid(id, &status, 0) < 0, Errno.current == .interrupted {}
+        // It cannot fail for a child that has not been waited for.
+        _ = try? retryOnInterrupt { waitpid(id, &status, 0) }
         // WIFEXITED, WEXITSTATUS and WTERMSIG of wait(2), which Swift does not import.
         let signal = status & 0x7F
         return signal == 0 ? .exited(status >> 8 & 0xFF) : .signalled(signal)
@@ -146,11 +142,6 @@ public struct ProcessError: Error, Sendable, Equatable, CustomStringConvertible 
     init(_ call: String, _ errno: Errno) { (self.call, self.errno) = (call, errno) }
 
     public var description: String { "\(call): \(errno)" }
-}
-
-extension Errno {
-    /// The error of the last C call of this thread.
-    fileprivate static var current: Errno { Errno(rawValue: errno) }
 }
 
 /// Sends a child its input and receives its answer. Always does whichever of the two is possible, so that this process
@@ -185,16 +176,16 @@ private struct Exchange {
     mutating func run() throws(ProcessError) -> End {
         while true {
             if sent == input.count, !isInputEnded { endInput() }
-            let left = Int((deadline - .now) / .milliseconds(1))
-            guard left > 0 else { return .tooLong }
             var ready = [
                 pollfd(
                     fd: descriptor.rawValue, events: Int16(POLLIN) | (isInputEnded ? 0 : Int16(POLLOUT)), revents: 0),
                 // poll() ignores negative descriptors.
                 pollfd(fd: hasErrors ? errors.rawValue : -1, events: Int16(POLLIN), revents: 0),
             ]
-            guard poll(&ready, 2, Int32(min(left, 60_000))) >= 0 || Errno.current == .interrupted else {
-                throw ProcessError("poll", .current)
+            do throws(Errno) {
+                guard try poll(&ready, until: deadline), ContinuousClock.now < deadline else { return .tooLong }
+            } catch {
+                throw ProcessError("poll", error)
             }
             let readable = Int16(POLLIN | POLLHUP | POLLERR)
             if ready[1].revents & readable != 0 { hasErrors = readErrors() }
@@ -218,14 +209,16 @@ private struct Exchange {
     }
 
     private mutating func sendInput() {
-        let count = input.withUnsafeBytes {
-            send(descriptor.rawValue, $0.baseAddress! + sent, min($0.count - sent, 256 << 10), Int32(MSG_NOSIGNAL))
-        }
-        if count >= 0 {
+        do throws(Errno) {
+            let count = try retryOnInterrupt {
+                input[sent...].prefix(256 << 10).withUnsafeBytes {
+                    send(descriptor.rawValue, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+                }
+            }
             sent += count
-        } else if ![.resourceTemporarilyUnavailable, .interrupted].contains(Errno.current) {
+        } catch {
             // A child that ended before it read all its input may have answered nevertheless.
-            isInputEnded = true
+            isInputEnded = error != .resourceTemporarilyUnavailable
         }
     }
 
@@ -249,8 +242,8 @@ private struct Exchange {
     }
 
     private func isReadable(_ descriptor: FileDescriptor) -> Bool {
-        var ready = pollfd(fd: descriptor.rawValue, events: Int16(POLLIN), revents: 0)
-        return poll(&ready, 1, 0) > 0
+        var ready = [pollfd(fd: descriptor.rawValue, events: Int16(POLLIN), revents: 0)]
+        return (try? poll(&ready, until: .now)) ?? false
     }
 }
 

@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import SystemPackage
 
 /// Handles Control-C, a closed terminal and `kill`. The terminal is restored, and one line says what was kept. Then the
 /// process ends with the same signal, so that the caller sees the exit status 128 + the number of the signal. Nothing
@@ -7,7 +8,7 @@ import Synchronization
 package enum Interrupts {
     private struct State {
         var isListening = false
-        var terminal: Int32?
+        var terminal: FileDescriptor?
         var settings = termios()
         var lastMessage: (@Sendable () -> String?)?
         /// Releases devices before the program ends.
@@ -38,7 +39,7 @@ package enum Interrupts {
             case SIGCONT: resume()
             case SIGTSTP: stop()
             default:
-                if let first = takeFirst() { first() } else { end(by: number) }
+                if let first = removeFirst() { first() } else { end(by: number) }
             }
         }
     }
@@ -47,7 +48,7 @@ package enum Interrupts {
     /// program at once.
     package static func onFirst(_ first: @escaping @Sendable () -> Void) { state.withLock { $0.first = first } }
 
-    private static func takeFirst() -> (@Sendable () -> Void)? {
+    private static func removeFirst() -> (@Sendable () -> Void)? {
         state.withLock { state in
             defer { state.first = nil }
             return state.first
@@ -68,7 +69,7 @@ package enum Interrupts {
     }
 
     /// Sets the terminal to restore when a signal ends the program; nil if no terminal needs to be restored.
-    static func restoreOnSignal(terminal: Int32?, to settings: termios) {
+    static func restoreOnSignal(terminal: FileDescriptor?, to settings: termios) {
         state.withLock { state in
             state.terminal = terminal
             state.settings = settings
@@ -90,7 +91,7 @@ package enum Interrupts {
         let isScreen = state.withLock { state in
             guard let leave = state.leave else { return false }
             leave()
-            if let terminal = state.terminal { tcsetattr(terminal, TCSANOW, &state.settings) }
+            if let terminal = state.terminal { tcsetattr(terminal.rawValue, TCSANOW, &state.settings) }
             return true
         }
         guard isScreen else { return }
@@ -110,7 +111,7 @@ package enum Interrupts {
     private static func end(by number: Int32) {
         let message: String? = state.withLock { state in
             state.leave?()
-            if let terminal = state.terminal { tcsetattr(terminal, TCSANOW, &state.settings) }
+            if let terminal = state.terminal { tcsetattr(terminal.rawValue, TCSANOW, &state.settings) }
             return state.lastMessage?()
         }
         if let message { Output.shared.printNotice("\n" + message) }

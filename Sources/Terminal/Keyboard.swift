@@ -1,6 +1,7 @@
 import Bookplate
 import Foundation
 import Synchronization
+import SystemCalls
 import SystemPackage
 
 /// Reads keys from the terminal one by one, without echo. Standard input is not used, so it can carry data.
@@ -27,52 +28,51 @@ package final class Keyboard: Sendable {
         let time: Duration
     }
 
-    private let descriptor: Int32
+    private let terminal: FileDescriptor
     private let saved: termios
     /// The keys with the times when they were read. Only one task may iterate over this stream or over ``keys``.
     let presses: AsyncStream<Press>
-    private let wakePipe: (read: Int32, write: Int32)
+    /// The pipe whose write end is closed to end the thread that reads the keys.
+    private let wakePipe: (readEnd: FileDescriptor, writeEnd: FileDescriptor)
 
     /// Opens the terminal of this process.
     ///
-    /// - Returns: nil if there is no terminal, or if the program runs in the background.
+    /// - Returns: nil if there is no terminal, if the program runs in the background, or if no descriptors are left.
     package static func open() -> Keyboard? {
-        let descriptor = Foundation.open("/dev/tty", O_RDWR | O_CLOEXEC)
-        guard descriptor >= 0 else { return nil }
+        guard let terminal = try? FileDescriptor.open("/dev/tty", .readWrite, options: .closeOnExec) else { return nil }
         var settings = termios()
         // A background job must not touch the terminal, because the system would stop it (SIGTTOU).
-        guard tcgetattr(descriptor, &settings) == 0, tcgetpgrp(descriptor) == getpgrp() else {
-            Foundation.close(descriptor)
+        guard tcgetattr(terminal.rawValue, &settings) == 0, tcgetpgrp(terminal.rawValue) == getpgrp(),
+            let wakePipe = try? FileDescriptor.pipe(options: .closeOnExec)
+        else {
+            try? terminal.close()
             return nil
         }
-        return Keyboard(descriptor: descriptor, saved: settings)
+        return Keyboard(terminal, saved: settings, wakePipe: wakePipe)
     }
 
-    private init(descriptor: Int32, saved: termios) {
-        self.descriptor = descriptor
+    private init(
+        _ terminal: FileDescriptor, saved: termios, wakePipe: (readEnd: FileDescriptor, writeEnd: FileDescriptor)
+    ) {
+        (self.terminal, self.wakePipe) = (terminal, wakePipe)
         self.saved = saved
         var raw = saved
         // Signals stay on, so that Control-C ends the program as usual.
         raw.c_lflag &= ~tcflag_t(ICANON | ECHO)
         // Control-S is off, because it would block drawing, and everything that waits for drawing.
         raw.c_iflag &= ~tcflag_t(IXON)
-        tcsetattr(descriptor, TCSANOW, &raw)
-        var ends: [Int32] = [0, 0]
-        pipe(&ends)
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        wakePipe = (ends[0], ends[1])
+        tcsetattr(terminal.rawValue, TCSANOW, &raw)
         let (stream, continuation) = AsyncStream.makeStream(of: Press.self)
         presses = stream
-        Interrupts.restoreOnSignal(terminal: descriptor, to: saved)
+        Interrupts.restoreOnSignal(terminal: terminal, to: saved)
         Interrupts.onResume { [raw] in
             // Meanwhile the shell used the terminal. Keys that were typed then were not meant for this program, so they
             // are dropped.
             var raw = raw
-            tcsetattr(descriptor, TCSAFLUSH, &raw)
+            tcsetattr(terminal.rawValue, TCSAFLUSH, &raw)
             continuation.yield(Press(key: .resumed, time: .monotonicNow))
         }
-        let wake = ends[0]
-        Thread { Self.readKeys(from: descriptor, until: wake, into: continuation) }.start()
+        Thread { Self.readKeys(from: terminal, until: wakePipe.readEnd, into: continuation) }.start()
     }
 
     /// The keys without their times. Only one task may iterate over this sequence or over ``presses``.
@@ -81,18 +81,18 @@ package final class Keyboard: Sendable {
     /// Restores the terminal.
     package func close() {
         var saved = saved
-        tcsetattr(descriptor, TCSANOW, &saved)
+        tcsetattr(terminal.rawValue, TCSANOW, &saved)
         Interrupts.restoreOnSignal(terminal: nil, to: saved)
         Interrupts.onResume(nil)
-        Foundation.close(wakePipe.write)
+        try? wakePipe.writeEnd.close()
     }
 
-    /// The longest time, in milliseconds, that the rest of a cursor key may take to arrive after its Esc byte. It
-    /// allows for a slow connection.
-    private static let restOfSequence: Int32 = 50
+    /// The longest time that the rest of a cursor key may take to arrive after its Esc byte. It allows for a slow
+    /// connection.
+    private static let restOfSequence: Duration = .milliseconds(50)
 
     private static func readKeys(
-        from descriptor: Int32, until wake: Int32, into presses: AsyncStream<Press>.Continuation
+        from terminal: FileDescriptor, until wake: FileDescriptor, into presses: AsyncStream<Press>.Continuation
     ) {
         defer { presses.finish() }
         func yield(_ keys: [Key]) {
@@ -102,19 +102,18 @@ package final class Keyboard: Sendable {
         var pending: [UInt8] = []
         while true {
             var waiting = [
-                pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0), pollfd(fd: wake, events: 0, revents: 0),
+                pollfd(fd: terminal.rawValue, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: wake.rawValue, events: 0, revents: 0),
             ]
-            let ready = poll(
-                &waiting, 2, pending.first == 0x1B && !pending.starts(with: pasteBegins) ? restOfSequence : -1)
-            if ready < 0 { if errno == EINTR { continue } else { return } }
-            if ready == 0 {
+            let isSequence = pending.first == 0x1B && !pending.starts(with: pasteBegins)
+            guard let isReady = try? poll(&waiting, until: isSequence ? .now + restOfSequence : nil) else { return }
+            if !isReady {
                 yield(parse(&pending, isWhole: true))
                 continue
             }
             if waiting[1].revents != 0 { return }
             var buffer = [UInt8](repeating: 0, count: 256)
-            let input = FileDescriptor(rawValue: descriptor)
-            guard let count = try? buffer.withUnsafeMutableBytes({ try input.read(into: $0) }), count > 0 else {
+            guard let count = try? buffer.withUnsafeMutableBytes({ try terminal.read(into: $0) }), count > 0 else {
                 yield([.end])
                 return
             }
@@ -188,5 +187,29 @@ package final class Keyboard: Sendable {
         case "6~": .pageDown
         default: nil
         }
+    }
+}
+
+/// Recognises a handheld scanner that types like a keyboard. It types at least eight characters of a number, each at
+/// most 50 ms after the one before, and then Enter.
+struct KeyBurst {
+    static let fewest = 8
+    static let gap: Duration = .milliseconds(50)
+    private var text = ""
+    private var last: Duration = .zero
+
+    /// - Returns: the number if this key is the Enter after it; nil for any other key.
+    mutating func append(_ key: Keyboard.Key, at time: Duration) -> String? {
+        defer { last = time }
+        if time - last > Self.gap { text = "" }
+        switch key {
+        case .character(let character) where "0123456789Xx-]E".contains(character):
+            text.append(character)
+        case .enter:
+            defer { text = "" }
+            return text.count >= Self.fewest ? text : nil
+        default: text = ""
+        }
+        return nil
     }
 }

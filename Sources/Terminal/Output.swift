@@ -1,6 +1,7 @@
 import Bookplate
 import Foundation
 import Synchronization
+import SystemCalls
 import SystemPackage
 
 /// Writes whole lines to standard output and standard error, from any task, and can show a status line at the bottom of
@@ -131,8 +132,8 @@ package final class Output: Sendable {
                 rest = rest.dropFirst(
                     try rest.withUnsafeBytes { try FileDescriptor(rawValue: descriptor).write($0) })
             } catch Errno.resourceTemporarilyUnavailable {
-                var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-                poll(&waiting, 1, -1)
+                var waiting = [pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)]
+                _ = try? poll(&waiting)
             } catch {
                 guard descriptor == STDOUT_FILENO else { return }
                 write(

@@ -1,4 +1,5 @@
 import Foundation
+import SystemPackage
 
 /// Reads a line of standard input without showing it.
 package enum SecretLine {
@@ -13,7 +14,7 @@ package enum SecretLine {
         guard isTyped, tcgetattr(STDIN_FILENO, &saved) == 0 else { return readLine() }
         var silent = saved
         silent.c_lflag &= ~tcflag_t(ECHO)
-        Interrupts.restoreOnSignal(terminal: STDIN_FILENO, to: saved)
+        Interrupts.restoreOnSignal(terminal: .standardInput, to: saved)
         Interrupts.onResume { [silent] in
             // Meanwhile the shell used the terminal and turned the echo on.
             var silent = silent

@@ -12,11 +12,9 @@ enum Signals {
     /// - Parameter handle: called with each signal, on a thread that does nothing else.
     static func listen(to numbers: [Int32], _ handle: @escaping @Sendable (Int32) -> Void) {
         if pipeEnds.write < 0 {
-            var ends: [Int32] = [-1, -1]
             // If no descriptors are left, signals keep their default action.
-            guard pipe(&ends) == 0 else { return }
-            for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-            pipeEnds = (ends[0], ends[1])
+            guard let ends = try? FileDescriptor.pipe(options: .closeOnExec) else { return }
+            pipeEnds = (ends.readEnd.rawValue, ends.writeEnd.rawValue)
         }
         let from = FileDescriptor(rawValue: pipeEnds.read)
         for number in numbers { install(number) }

@@ -1,6 +1,6 @@
 import Foundation
 
-extension String {
+extension StringProtocol {
     /// The text without characters that could control a terminal. Control characters other than line breaks, and
     /// bidirectional overrides, become spaces.
     package var printable: String {
@@ -14,7 +14,9 @@ extension String {
                     }
                 }))
     }
+}
 
+extension String {
     /// The text on one line, without control characters.
     package var oneLine: String { printable.replacingOccurrences(of: "\n", with: " ") }
 
@@ -57,12 +59,14 @@ func rounded(_ value: Double) -> String {
     return whole % 10 == 0 ? String(whole / 10) : "\(whole / 10).\(abs(whole % 10))"
 }
 
+/// Formats a number below 100 with two digits.
+package func twoDigits(_ number: Int) -> String { (number < 10 ? "0" : "") + String(number) }
+
 extension Date {
     /// Formats the time of day as `14:30`.
     package func clockTime(in zone: TimeZone) -> String {
         let seconds = Int(timeIntervalSince1970.rounded(.down)) + zone.secondsFromGMT(for: self)
         let minutes = ((seconds % 86_400) + 86_400) % 86_400 / 60
-        func twoDigits(_ number: Int) -> String { (number < 10 ? "0" : "") + String(number) }
         return twoDigits(minutes / 60) + ":" + twoDigits(minutes % 60)
     }
 }

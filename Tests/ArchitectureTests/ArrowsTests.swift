@@ -2,31 +2,34 @@ import Foundation
 import Testing
 
 /// The modules that each module may import: every module the domain, no adapter another adapter, `ScanCommand` all of
-/// them. Adapters that use the network also import HTTP, those that run other programs Processes, and those that
-/// replace files Files.
+/// them. Adapters that use the network also import HTTP, those that run other programs Processes, and those that call
+/// the kernel SystemCalls.
 private let arrows: [String: Set<String>] = [
     "Bookplate": [],
-    "Capture": ["Bookplate", "Files", "SystemPackage", "CTurboJPEG", "CPNG", "CWebP", "CHeif", "CV4L2", "CInput"],
+    "Capture": [
+        "Bookplate", "SystemPackage", "SystemCalls", "CTurboJPEG", "CPNG", "CWebP", "CHeif", "CV4L2", "CInput",
+    ],
     "Decoder": ["Bookplate", "CZBar"],
-    "Files": ["SystemPackage"],
-    "Processes": ["CProcess", "SystemPackage"],
+    "SystemCalls": ["SystemPackage"],
+    "Processes": ["CProcess", "SystemPackage", "SystemCalls"],
     "PrintedText": ["Bookplate", "Processes"],
     "HTTP": ["Bookplate", "CCurl"],
-    "Lookup": ["Bookplate", "Files", "HTTP", "CZlib", "GRDB", "SystemPackage"],
-    "Hub": ["Bookplate", "Files", "HTTP"],
-    "Library": ["Bookplate", "Async", "Files", "GRDB", "CCrypt", "SystemPackage"],
+    "Lookup": ["Bookplate", "SystemCalls", "HTTP", "CZlib", "GRDB", "SystemPackage"],
+    "Hub": ["Bookplate", "SystemCalls", "HTTP"],
+    "Library": ["Bookplate", "Async", "SystemCalls", "GRDB", "CCrypt", "SystemPackage"],
     "Exchange": ["Bookplate"],
     "Async": [],
     "Station": ["Bookplate", "Async"],
-    "Terminal": ["Bookplate", "Station", "SystemPackage", "AsyncAlgorithms"],
+    "Terminal": ["Bookplate", "Station", "SystemPackage", "SystemCalls", "AsyncAlgorithms"],
     "Kiosk": [
         "Bookplate", "Async", "Station", "CZlib", "Hummingbird", "HummingbirdCore", "Mustache", "NIOCore", "NIOHTTP1",
         "Logging",
         "ServiceLifecycle",
     ],
     "ScanCommand": [
-        "Bookplate", "Async", "Capture", "Decoder", "Files", "PrintedText", "Processes", "Lookup", "Library",
-        "Exchange", "Station", "Terminal", "Kiosk", "Hub", "CProcess", "SystemPackage", "ArgumentParser", "Logging",
+        "Bookplate", "Async", "Capture", "Decoder", "PrintedText", "Processes", "Lookup", "Library", "Exchange",
+        "Station", "Terminal", "Kiosk", "Hub", "CProcess", "SystemPackage", "SystemCalls", "ArgumentParser",
+        "Logging",
     ],
 ]
 

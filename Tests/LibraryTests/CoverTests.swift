@@ -1,5 +1,5 @@
 import Bookplate
-import Files
+import SystemCalls
 import FoundationEssentials
 import GRDB
 import Glibc

@@ -165,6 +165,29 @@ import Testing
         }
     }
 
+    @Test(arguments: ["skip", "dismiss"]) func `skips a waiting book, also with the older name`(command: String) throws
+    {
+        try withScan { scan in
+            try scan.run("--isbn", "9780441478125")
+            let ending = try scan.run("intake", command, "9780441478125")
+            #expect(ending.status == 0 && ending.err.contains("1 skipped."))
+            #expect(try scan.run("intake", "list").out.isEmpty)
+            #expect(try scan.run("intake", "list", "--all").out.contains("[skipped]"))
+            let item = try #require(scan.run("intake", "list", "--all", "--json").objects().first)
+            #expect(item["state"] as? String == "dismissed")
+        }
+    }
+
+    @Test func `reports lines that cannot be read, and ends with 66`() throws {
+        try withScan { scan in
+            // A folder can be opened, but not read.
+            let terminal = try PseudoTerminal(scan, "--stdin --yes --json", redirection: "< /")
+            #expect(try terminal.finish() == 66)
+            #expect(terminal.screen.contains(#""event":"unreadable""#))
+            #expect(terminal.screen.contains("cannot read standard input: Is a directory"))
+        }
+    }
+
     @Test func `undoes the last save, and the book waits in the queue again`() throws {
         try withScan { scan in
             try scan.run("--isbn", "9780441478125", "--yes")

@@ -1,8 +1,9 @@
 import Foundation
-import FoundationNetworking
 import GRDB
 import TestTools
 import Testing
+
+@testable import ScanCommand
 
 @Suite struct `scan kiosk` {
     @Test func `names the program that has the port, and ends with 69`() throws {
@@ -39,27 +40,24 @@ import Testing
         let scan = try ScanProcess.offline()
         defer { try? scan.remove() }
         let kiosk = try RunningCommand(scan, ["kiosk", "--no-camera", "--port", "0"])
-        let said = try kiosk.read(until: "/\n")
-        let port = try #require(said.split(separator: ":").last?.prefix { $0.isNumber })
+        let log = try kiosk.read(until: "/\n")
+        let port = try #require(log.split(separator: ":").last.flatMap { UInt16($0.prefix { $0.isNumber }) })
         var configuration = Configuration()
         // The test holds a transaction open.
         configuration.allowsUnsafeTransactions = true
         let other = try DatabaseQueue(path: scan.library, configuration: configuration)
         try await other.writeWithoutTransaction { db in try db.execute(sql: "BEGIN IMMEDIATE") }
-        let home = "http://127.0.0.1:\(port)"
-        for isbn in ["9780441478125", "9780441172719", "9780141439587", "9783161484100"] {
-            var request = URLRequest(url: try #require(URL(string: home + "/api/station/captures")))
-            request.httpMethod = "POST"
-            request.httpBody = Data(#"{"text":"\#(isbn)","origin":"scanner"}"#.utf8)
-            request.setValue("application/json", forHTTPHeaderField: "Content-Type")
-            request.setValue(home, forHTTPHeaderField: "Origin")
-            URLSession.shared.dataTask(with: request).resume()
+        let requests = try ["9780441478125", "9780441172719", "9780141439587", "9783161484100"].map {
+            try SentCapture($0, port: port)
         }
-        // They have arrived when a request sent after them is answered.
-        _ = try await URLSession.shared.data(from: try #require(URL(string: home + "/api/station")))
+        // Each has arrived when the kiosk has read all its bytes.
+        try waitBlocking(for: "the requests to arrive") {
+            try requests.allSatisfy { try $0.isRead(by: port) }
+        }
         kill(kiosk.process.processIdentifier, SIGTERM)
         kiosk.process.waitUntilExit()
         #expect(kiosk.process.terminationReason == .exit && kiosk.process.terminationStatus == 0)
+        for request in requests { #expect(try !request.answer().contains("HTTP/1.1 200")) }
         try await other.writeWithoutTransaction { db in try db.execute(sql: "ROLLBACK") }
     }
 
@@ -81,6 +79,50 @@ import Testing
         let ending = try withScan { try $0.run(["kiosk"] + arguments) }
         #expect(ending.status == 64)
     }
+}
+
+/// A request to capture a number, sent on a connection of its own.
+private struct SentCapture {
+    private let connection: FileHandle
+    private let ownPort: UInt16
+
+    init(_ isbn: String, port: UInt16) throws {
+        connection = FileHandle(
+            fileDescriptor: socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0), closeOnDealloc: true)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = inet_addr("127.0.0.1")
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let descriptor = connection.fileDescriptor
+        let isConnected = withUnsafeMutablePointer(to: &address) { address in
+            address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                // Afterwards the address is that of this end.
+                connect(descriptor, address, size) == 0 && getsockname(descriptor, address, &size) == 0
+            }
+        }
+        try #require(isConnected)
+        ownPort = UInt16(bigEndian: address.sin_port)
+        let body = #"{"text":"\#(isbn)","origin":"scanner"}"#
+        let head = [
+            "POST /api/station/captures HTTP/1.1", "Host: 127.0.0.1:\(port)", "Origin: http://127.0.0.1:\(port)",
+            "Content-Type: application/json", "Content-Length: \(body.utf8.count)", "Connection: close",
+        ]
+        try connection.write(contentsOf: Data((head.joined(separator: "\r\n") + "\r\n\r\n" + body).utf8))
+    }
+
+    /// Returns true if no bytes wait at the other end any more. Source: proc_pid_net(5).
+    func isRead(by port: UInt16) throws -> Bool {
+        func end(_ port: UInt16) -> String { "0100007F:" + String(format: "%04X", port) }
+        let table = try #require(PortHolder.text(of: "/proc/net/tcp"))
+        return table.split(separator: "\n").contains { line in
+            let fields = line.split(separator: " ")
+            return fields[1] == end(port) && fields[2] == end(ownPort) && fields[4].hasSuffix(":00000000")
+        }
+    }
+
+    /// Returns all that was answered before the other end closed the connection.
+    func answer() throws -> String { String(decoding: try connection.readToEnd() ?? Data(), as: UTF8.self) }
 }
 
 /// A running command whose standard error can be read meanwhile.

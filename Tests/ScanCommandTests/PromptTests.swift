@@ -100,6 +100,18 @@ import Testing
         }
     }
 
+    @Test func `asks before it adds another copy of a book that is shown twice`() throws {
+        try withTerminal("--isbn 9780441013593 9780441013593") { scan, terminal in
+            try terminal.wait(for: "[s] save")
+            terminal.type("s")
+            try terminal.wait(for: "[c] another copy")
+            #expect(terminal.screen.contains("● SHOWN AGAIN"))
+            terminal.type("k")
+            #expect(try terminal.finish() == 0)
+            #expect(try titles(scan) == ["Dune"])
+        }
+    }
+
     @Test func `lets a person enter a book that no source knows; a title is enough`() throws {
         try withTerminal("--isbn 9783161484100") { scan, terminal in
             try terminal.wait(for: "[e] enter it by hand")

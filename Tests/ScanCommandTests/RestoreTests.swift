@@ -52,6 +52,7 @@ import Testing
             let asked = try mine.run("restore", "--yes")
             #expect(asked.status == 64 && asked.lines.count == 2, "\(asked.err)")
             #expect(asked.err.contains("several libraries"))
+            #expect(asked.err.contains("cannot be read, so its backups are recognised by their names"))
             #expect(try Data(contentsOf: URL(fileURLWithPath: mine.library)) == Data("damaged".utf8))
             let own = try #require(asked.lines.first { $0.contains(" 1 book ") }?.split(separator: " ").last)
             #expect(try mine.run("restore", String(own)).status == 0)

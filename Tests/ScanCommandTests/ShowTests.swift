@@ -67,7 +67,7 @@ import Testing
                 "Published 2001-02-17", "Pages 256", "Language en", "Original ang", "Format audiobook",
                 "Series Classics 2.5", "Shelf Hall", "Owned yes", "Date Added 2024-02-29", "Subjects Poetry, Epic",
                 "Preview https://example.org/p", "Info http://example.org/i",
-                "Numbers goodreads:52357, goodreads:1, lccn:n78-890351", "Daily goal 20 pages a day",
+                "Numbers goodreads:52357, goodreads:1, lccn:n78-890351", "Daily goal 20 pages per day",
                 "Cultural goal Translated Works", "Public yes", "Recommended by Ada", "Would recommend yes",
                 "Line one.", "Line two.", "First.", "More.", "Second.", "So. The Spear-Danes",
             ] {

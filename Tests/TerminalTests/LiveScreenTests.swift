@@ -42,7 +42,7 @@ import Testing
         var state = try shelfState(titles: String(repeating: "百年の孤独 — long ", count: 20))
         let id = try #require(state.current?.id)
         let forms: [LiveState.Mode] = [
-            .list, .help, .number(NumberEntry()), .edit(id, EditForm(metadata: Metadata())),
+            .list, .help, .number(NumberInput()), .edit(id, EditForm(metadata: Metadata())),
             .preset(PresetForm(Preset())),
         ]
         for mode in forms {
@@ -111,7 +111,7 @@ import Testing
         ("]E09780441478125", "✓ 978-0-441-47812-5"), ("4006381333931", "✕ it is a product code"),
     ])
     func `checks a number with every digit`(typed: String, verdict: String) throws {
-        var entry = NumberEntry()
+        var entry = NumberInput()
         for character in typed { _ = entry.press(.character(character)) }
         var state = LiveState(batch: Batch())
         state.mode = .number(entry)

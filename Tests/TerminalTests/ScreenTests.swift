@@ -109,7 +109,7 @@ import Testing
                   Read       150 pages on 2 days
                   Time       1 h in 1 session
 
-                Reading · from 2026-05-01 · 45 pages a
+                Reading · from 2026-05-01 · 45 pages per
                 day
                   100 %│
                        │

@@ -45,7 +45,7 @@ extension `The pages in the terminal` {
 
                   Today          45 pages
                   Streak         2 days; longest 2 days, to 2026-05-10
-                  Pace lately    52.3 pages an hour
+                  Pace lately    52.3 pages per hour
 
                   Challenge 2026 ████████████████████░░░░░░░░░░░░░░░░░░░░░░░░░░░░░ 5 of 12 books
                                  1 book ahead of schedule, 7 to go
@@ -60,7 +60,7 @@ extension `The pages in the terminal` {
                                  4 of them without a date
                   Pages          245 read on 4 days
                   Time           4 h in 3 sessions
-                  Pace           49.3 pages an hour
+                  Pace           49.3 pages per hour
 
                 Books finished in 2026
                   Jan           ████████████████████▋ 1
@@ -128,7 +128,7 @@ extension `The pages in the terminal` {
                   Today          45 pages
                   Streak         2 days; longest 2 days,
                                  to 2026-05-10
-                  Pace lately    52.3 pages an hour
+                  Pace lately    52.3 pages per hour
 
                   Challenge 2026 ###...... 5 of 12 books
                                  1 book ahead of
@@ -147,7 +147,7 @@ extension `The pages in the terminal` {
                                  date
                   Pages          245 read on 4 days
                   Time           4 h in 3 sessions
-                  Pace           49.3 pages an hour
+                  Pace           49.3 pages per hour
 
                 Books finished in 2026
                   Jan           ####### 1

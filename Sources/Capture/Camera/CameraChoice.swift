@@ -1,5 +1,5 @@
 import Bookplate
-import Files
+import SystemCalls
 import Glibc
 
 /// Chooses which connected camera to use, and recognises the last used camera when it is connected again.

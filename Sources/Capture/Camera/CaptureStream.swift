@@ -1,7 +1,8 @@
 import Bookplate
 import CV4L2
-import Files
+import SystemCalls
 import Glibc
+import SystemCalls
 import SystemPackage
 
 /// One run of a camera's stream, from requesting the format to delivering grey frames.

@@ -1,7 +1,8 @@
 import Bookplate
 import CV4L2
-import Files
+import SystemCalls
 import Glibc
+import SystemCalls
 import SystemPackage
 
 /// An open camera that is used through libv4l2, by one thread only.
@@ -315,9 +316,12 @@ struct NodeDescriptor: ~Copyable {
     /// Sends one request to the driver. The corresponding function is v4l2_ioctl(), which forwards requests to the
     /// kernel if they do not concern libv4l2.
     func request<Argument>(_ request: UInt, _ name: StaticString, _ argument: inout Argument) throws(V4L2Error) {
-        let error = withUnsafeMutablePointer(to: &argument) { argument in
-            retryOnInterrupt { cv4l2_ioctl(library.table, value, request, argument) }
+        do throws(Errno) {
+            try retryOnInterrupt {
+                withUnsafeMutablePointer(to: &argument) { cv4l2_ioctl(library.table, value, request, $0) }
+            }
+        } catch {
+            throw .failed(name.description, errno: error)
         }
-        if let error { throw .failed(name.description, errno: error) }
     }
 }

@@ -1,6 +1,7 @@
 import Bookplate
-import Files
+import SystemCalls
 import Glibc
+import SystemCalls
 import SystemPackage
 
 /// A still photo: JPEG, PNG, WebP, or HEIC if libheif is installed. The initialisers read the file and its header. The

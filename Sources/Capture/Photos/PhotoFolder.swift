@@ -1,5 +1,6 @@
-import Files
+import SystemCalls
 import Glibc
+import SystemCalls
 import SystemPackage
 
 /// The photos in a folder and its subfolders, up to ``PhotoLimit/folderDepth`` levels.

@@ -1,7 +1,8 @@
 import CInput
-import Files
+import SystemCalls
 import Foundation
 import Glibc
+import SystemCalls
 import SystemPackage
 
 /// An open input device (/dev/input/eventN). Closing it releases the grab.

@@ -1,4 +1,4 @@
-import Files
+import SystemCalls
 import Glibc
 import SystemPackage
 

@@ -1,4 +1,4 @@
-import Files
+import SystemCalls
 import GRDB
 import Glibc
 

@@ -1,4 +1,4 @@
-import Files
+import SystemCalls
 import Glibc
 import SystemPackage
 
@@ -47,10 +47,13 @@ final class LibraryLock: Sendable {
         request.l_whence = Int16(SEEK_SET)
         request.l_start = off_t(byte.rawValue)
         request.l_len = 1
-        switch retryOnInterrupt({ fcntl(file.rawValue, setOpenFileLock, &request) }) {
-        case nil: return true
-        case .permissionDenied, .resourceTemporarilyUnavailable: return false
-        case let error?: throw LibraryError(errno: error.rawValue, path: path)
+        do throws(Errno) {
+            try retryOnInterrupt { fcntl(file.rawValue, setOpenFileLock, &request) }
+            return true
+        } catch {
+            // EACCES or EAGAIN: another process has the lock, see fcntl(2).
+            if [.permissionDenied, .resourceTemporarilyUnavailable].contains(error) { return false }
+            throw LibraryError(errno: error.rawValue, path: path)
         }
     }
 

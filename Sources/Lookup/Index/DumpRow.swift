@@ -1,6 +1,6 @@
 import Bookplate
 import CZlib
-import Files
+import SystemCalls
 import Glibc
 import SystemPackage
 

@@ -1,5 +1,5 @@
 import Bookplate
-import Files
+import SystemCalls
 import GRDB
 import Glibc
 import SystemPackage

@@ -183,14 +183,20 @@ struct RestoreCommand: AsyncParsableCommand {
         Output.shared.printNotice("Restored \(counted(report.books, "book")) to \(path).\(aside)")
     }
 
-    /// Returns the id of the existing library; `nil` if there is no library, or if it is damaged. Without an id, the
-    /// backups of this library are recognised by their names.
+    /// Returns the id of the existing library; `nil` if there is no library, or if it cannot be read, which is
+    /// reported. Without an id, the backups of this library are recognised by their names.
     private func identity(of path: String) async -> String? {
-        guard FileManager.default.fileExists(atPath: path), let library = try? LibraryFile.open(at: path) else {
+        guard FileManager.default.fileExists(atPath: path) else { return nil }
+        do {
+            let library = try LibraryFile.open(at: path)
+            defer { try? library.close() }
+            return try await library.identity()
+        } catch {
+            Output.shared.printNotice(
+                "The present library cannot be read, so its backups are recognised by their names: "
+                    + CommandError(describing: error).description)
             return nil
         }
-        defer { try? library.close() }
-        return try? await library.identity()
     }
 
     /// Chooses the backup to restore.

@@ -60,14 +60,14 @@ extension LibraryFile {
         var fits: [BookHit] = []
         var isPast = false
         repeat {
-            let page = try await books(matching: query)
-            for hit in page.hits {
+            let results = try await books(matching: query)
+            for hit in results.hits {
                 // The best matches come first. Books that match only in tags, notes and quotes come last.
                 isPast = !name.isBrief && (BookName.isBeside(hit) || fits.count > Self.listed)
                 if isPast { break }
                 if name.fits(hit) { fits.append(hit) }
             }
-            query.after = page.next
+            query.after = results.next
         } while query.after != nil && !isPast
         let whole = fits.filter { $0.match?.isWholeTitle == true }
         guard whole.isEmpty else { return whole.map(\.book) }
@@ -157,8 +157,4 @@ extension Intake {
         }
         return chosen
     }
-}
-
-extension Substring {
-    var printable: String { String(self).printable }
 }

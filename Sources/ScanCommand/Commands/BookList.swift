@@ -50,11 +50,11 @@ struct BookList {
         var count = 0
         repeat {
             query.limit = min(left, Self.chunkSize)
-            let page = try await library.books(matching: query)
-            for hit in page.hits { Output.shared.printLine(hit.json) }
-            count += page.hits.count
-            left -= page.hits.count
-            query.after = page.next
+            let results = try await library.books(matching: query)
+            for hit in results.hits { Output.shared.printLine(hit.json) }
+            count += results.hits.count
+            left -= results.hits.count
+            query.after = results.next
         } while query.after != nil && left > 0
         // This goes to standard error, because every line on standard output is a book.
         if let next = query.after { Output.shared.printNotice("To show more, add this option: --after \(next)") }
@@ -62,22 +62,23 @@ struct BookList {
     }
 
     private func printLines(_ library: LibraryFile, _ query: BookQuery) async throws -> Int {
-        let page = try await library.books(matching: query)
-        if page.hits.isEmpty {
+        let results = try await library.books(matching: query)
+        if results.hits.isEmpty {
             Output.shared.printNotice(
                 query.after == nil ? try await EmptyList(library, query).text() : "There are no more books.")
-            return page.total
+            return results.total
         }
         let width = terminalSize().columns
-        for hit in page.hits {
+        for hit in results.hits {
             Output.shared.printLine(Self.line(for: hit.book, width: width))
             if let match = hit.match { Output.shared.printLine(Self.reason(match)) }
         }
-        if let next = page.next {
-            let total = page.isTotalExact ? "\(page.total)" : "more than \(page.total)"
-            Output.shared.printNotice("\(page.hits.count) of \(total). To show more, add this option: --after \(next)")
+        if let next = results.next {
+            let total = results.isTotalExact ? "\(results.total)" : "more than \(results.total)"
+            Output.shared.printNotice(
+                "\(results.hits.count) of \(total). To show more, add this option: --after \(next)")
         }
-        return page.total
+        return results.total
     }
 
     /// Returns the line that shows the place of the match: `Matched in notes: “…the ⟦spice⟧ must…”`. On a terminal with

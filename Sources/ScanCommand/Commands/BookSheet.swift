@@ -90,7 +90,7 @@ struct BookSheet {
     private var sharing: [(String, String?)] {
         let copy = book.copy
         return [
-            ("Daily goal", copy.dailyGoal.map { "\(counted($0, "page")) a day" }),
+            ("Daily goal", copy.dailyGoal.map { "\(counted($0, "page")) per day" }),
             ("Cultural goal", copy.countsForCulturalGoal ? copy.culturalGoalCategory ?? "yes" : nil),
             ("Public", copy.isPublic ? "yes" : nil), ("Recommended by", copy.recommendedBy),
             ("Would recommend", copy.wouldRecommend.map { $0 ? "yes" : "no" }),

@@ -63,7 +63,7 @@ struct DecodeCommand: AsyncParsableCommand {
         func handle(_ result: PhotoResult) {
             if result.isUnreadable { report.record(.unreadable) }
             if result.hasISBN || !result.printed.isEmpty { foundISBN = true }
-            if result.printTrouble != nil { report.record(.unavailable) }
+            if result.printError != nil { report.record(.unavailable) }
             if output.json { Output.shared.printLine(Self.json(result)) } else { show(result) }
         }
         for result in unreadable { handle(result) }

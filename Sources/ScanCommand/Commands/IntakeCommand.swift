@@ -7,12 +7,12 @@ import Terminal
 struct IntakeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "intake", abstract: "The queue of books that were captured but not yet confirmed.",
-        subcommands: [List.self, Confirm.self, Edit.self, Dismiss.self, Refresh.self], defaultSubcommand: List.self)
+        subcommands: [List.self, Confirm.self, Edit.self, Skip.self, Refresh.self], defaultSubcommand: List.self)
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(commandName: "list", abstract: "List the queue, oldest first.")
 
-        @Flag(help: "Also list items that were confirmed or dismissed.")
+        @Flag(help: "Also list items that were confirmed or skipped.")
         var all = false
 
         @OptionGroup var paths: PathOptions
@@ -36,7 +36,7 @@ struct IntakeCommand: AsyncParsableCommand {
 
         static func line(for item: IntakeItem) -> String {
             let title = item.metadata?.title?.oneLine ?? item.reason?.oneLine ?? "not looked up yet"
-            let state = item.state == .waiting ? "" : " [\(item.state.rawValue)]"
+            let state = item.state == .waiting ? "" : " [\(item.state == .skipped ? "skipped" : item.state.rawValue)]"
             return "\(item.id.rawValue.suffix(6))  \(item.isbn.hyphenated)  \(item.captured.utcDay)  \(title)\(state)"
         }
     }
@@ -110,10 +110,12 @@ struct IntakeCommand: AsyncParsableCommand {
         }
     }
 
-    struct Dismiss: AsyncParsableCommand {
+    /// Skips items. The library, the hub's protocol and JSON call a skipped item *dismissed*, as the command was once
+    /// called.
+    struct Skip: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "dismiss", abstract: "Take items out of the queue without saving them.",
-            discussion: "  scan intake dismiss 9783161484100")
+            commandName: "skip", abstract: "Take items out of the queue without saving them.",
+            discussion: "  scan intake skip 9783161484100", aliases: ["dismiss"])
 
         @Argument(help: ArgumentHelp("Ids or ISBNs.", valueName: "item"))
         var names: [String]
@@ -129,7 +131,7 @@ struct IntakeCommand: AsyncParsableCommand {
                 guard output.json, let skipped = try await library.item(item.id) else { continue }
                 Output.shared.printLine(skipped.json)
             }
-            if !output.json { Output.shared.printNotice("\(items.count) dismissed. To undo this, run 'scan undo'.") }
+            if !output.json { Output.shared.printNotice("\(items.count) skipped. To undo this, run 'scan undo'.") }
         }
     }
 

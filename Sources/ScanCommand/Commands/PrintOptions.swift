@@ -40,7 +40,7 @@ struct PrintOptions: ParsableArguments {
                 "\(result.name.oneLine): isbn \(number.isbn.hyphenated) (read from print: \(number.text))")
         }
         // If tesseract is missing, this was reported before.
-        if let error = result.printTrouble, error != .notInstalled {
+        if let error = result.printError, error != .notInstalled {
             Output.shared.printError("\(result.name): \(error).".oneLine)
         }
     }
@@ -48,11 +48,11 @@ struct PrintOptions: ParsableArguments {
 
 extension PhotoResult {
     /// True if an error was printed for this photo.
-    var hasError: Bool { error != nil || (printTrouble != nil && printTrouble != .notInstalled) }
+    var hasError: Bool { error != nil || (printError != nil && printError != .notInstalled) }
 
     /// The reasons why the photo, or the print in it, could not be read completely.
     var errorText: String? {
-        let reasons = [error, printTrouble?.description].compactMap { $0 }
+        let reasons = [error, printError?.description].compactMap { $0 }
         return reasons.isEmpty ? nil : reasons.joined(separator: "; ")
     }
 }

@@ -4,6 +4,7 @@ import Exchange
 import Foundation
 import Library
 import Synchronization
+import SystemCalls
 import SystemPackage
 import Terminal
 
@@ -51,24 +52,19 @@ struct ExportCommand: AsyncParsableCommand {
         defer { bar.finish() }
         let total = try await library.editionCount()
         let file = try to.map { try OutputFile($0, mayReplace: force) }
-        // The library exports its records one after the other. The lock only proves this to the compiler.
-        let writer = Mutex(try RecordWriter(format: format, isForOthers: isPublic, file: file))
+        let writer = try RecordWriter(format == .csv ? .csv : .json, isForOthers: isPublic, to: Self.sink(file))
         try await library.export { record in
-            let editions = try writer.withLock { writer in
-                try writer.write(record)
-                return writer.editions
-            }
+            let editions = try writer.write(record)
             if editions.isMultiple(of: 256) { bar.set(editions, of: total) }
         }
-        let books = try writer.withLock { writer in
-            try writer.finish()
-            return writer.books
-        }
+        let books = try writer.finish()
+        try file?.finish()
         if let to { Output.shared.printNotice("Wrote \(counted(books, "book")) to \(to).") }
     }
 
     private func exportTimeline(of library: LibraryFile) async throws {
-        var text = TextWriter(file: try to.map { try OutputFile($0, mayReplace: force) })
+        let file = try to.map { try OutputFile($0, mayReplace: force) }
+        var text = TextWriter(to: Self.sink(file))
         if !isJSON { try text.write(CSVWriter.line(TimelineEvent.columns)) }
         // The events also come one after the other, and the lock only proves this to the compiler.
         let writer = Mutex(text)
@@ -76,73 +72,23 @@ struct ExportCommand: AsyncParsableCommand {
             try writer.withLock { try $0.write(isJSON ? event.json.text + "\n" : CSVWriter.line(event.cells)) }
         }
         try writer.withLock { try $0.finish() }
+        try file?.finish()
         if let to { Output.shared.printNotice("Wrote the timeline to \(to).") }
     }
 
-    /// Writes text to a file or to standard output, about 64 KB at a time.
-    private struct TextWriter {
-        let file: OutputFile?
-        private var buffer = ""
-
-        init(file: OutputFile?) { self.file = file }
-
-        mutating func write(_ text: String) throws {
-            buffer += text
-            if buffer.utf8.count > 1 << 16 { try flush() }
-        }
-
-        mutating func finish() throws {
-            try flush()
-            try file?.finish()
-        }
-
-        private mutating func flush() throws {
-            if let file { try file.write(buffer) } else { Output.shared.printRaw(buffer) }
-            buffer = ""
-        }
-    }
-
-    /// Writes the records of the library as JSON or CSV.
-    private struct RecordWriter {
-        let isForOthers: Bool
-        private var text: TextWriter
-        private let csv: CSVWriter?
-        private var json = JSONWriter()
-        /// The number of editions so far, which the progress bar shows.
-        private(set) var editions = 0
-        /// The number of copies so far. The program calls them books, as for backups, imports and lists.
-        private(set) var books = 0
-
-        init(format: Format, isForOthers: Bool, file: OutputFile?) throws {
-            self.isForOthers = isForOthers
-            text = TextWriter(file: file)
-            csv = format == .csv ? CSVWriter() : nil
-            if let csv { try text.write(csv.header) }
-        }
-
-        mutating func write(_ record: LibraryRecord) throws {
-            guard let record = isForOthers ? record.forOthers : record else { return }
-            if case .book(let book) = record {
-                editions += 1
-                books += book.copies.count
-            }
-            try text.write(csv?.rows(of: record) ?? json.text(of: record))
-        }
-
-        mutating func finish() throws {
-            if csv == nil { try text.write(json.end) }
-            try text.finish()
-        }
+    /// Returns a sink that writes to the file, or to standard output.
+    private static func sink(_ file: OutputFile?) -> TextWriter.Sink {
+        guard let file else { return { Output.shared.printRaw($0) } }
+        return { try file.write($0) }
     }
 }
 
 /// A file that is replaced atomically. It is written beside its final path, synced, and then renamed.
-final class OutputFile {
+final class OutputFile: Sendable {
     private let path: String
     private let partial: String
     private let mayReplace: Bool
-    private var descriptor: Int32
-    private var isFinished = false
+    private let file: FileDescriptor
 
     /// - Parameter mayReplace: true to replace an existing file; a database is never replaced.
     /// - Throws: ``CommandError`` if the file cannot be written or may not be replaced.
@@ -150,61 +96,56 @@ final class OutputFile {
         self.path = path
         self.mayReplace = mayReplace
         partial = "\(path).partial-\(getpid())"
-        descriptor = -1
-        try checkTarget()
-        descriptor = open(partial, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else { throw error(errno) }
+        try Self.check(path, mayReplace: mayReplace)
+        file = try Self.naming(path) { [partial] in
+            try FileDescriptor.open(
+                FilePath(partial), .writeOnly, options: [.create, .truncate, .closeOnExec, .noFollow],
+                permissions: .ownerReadWrite)
+        }
     }
 
     deinit {
-        if descriptor >= 0 { close(descriptor) }
-        if !isFinished { unlink(partial) }
+        try? file.close()
+        // After finish() there is no such file.
+        unlink(partial)
     }
 
-    func write(_ text: String) throws {
-        do {
-            try FileDescriptor(rawValue: descriptor).writeAll(text.utf8)
-        } catch let failure as Errno {
-            throw error(failure.rawValue)
-        }
-    }
+    func write(_ text: String) throws { try Self.naming(path) { _ = try file.writeAll(text.utf8) } }
 
     /// Syncs the file and renames it to its final path.
     func finish() throws {
-        guard fsync(descriptor) == 0 else { throw error(errno) }
-        try checkTarget()
-        guard rename(partial, path) == 0 else { throw error(errno) }
-        isFinished = true
-        let folder = open(
-            URL(fileURLWithPath: path).deletingLastPathComponent().path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard folder >= 0 else { throw error(errno) }
-        defer { close(folder) }
-        // EINVAL means that the file system cannot sync folders.
-        guard fsync(folder) == 0 || errno == EINVAL else { throw error(errno) }
+        try Self.check(path, mayReplace: mayReplace)
+        try Self.naming(path) {
+            do throws(FileError) { try commitFile(partial, to: path) } catch { throw error.errno }
+        }
     }
 
-    private func checkTarget() throws {
-        var facts = stat()
-        guard lstat(path, &facts) == 0 else { return }
-        guard facts.st_mode & S_IFMT == S_IFREG else {
+    /// Checks that nothing, or a file that may be replaced, is at the path.
+    private static func check(_ path: String, mayReplace: Bool) throws {
+        guard let facts = try? FilePath(path).stat(followTargetSymlink: false) else { return }
+        guard facts.type == .regular else {
             throw CommandError(.usage, "\(path) is not a regular file, so it cannot be replaced. Choose another file.")
         }
         guard mayReplace else { throw CommandError(.usage, "\(path) already exists. To replace it, use --force.") }
-        let file = open(path, O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { throw error(errno) }
-        defer { close(file) }
         var head = [UInt8](repeating: 0, count: 15)
-        let count = read(file, &head, head.count)
-        guard count < head.count || !head.elementsEqual("SQLite format 3".utf8) else {
+        try naming(path) {
+            let file = try FileDescriptor.open(FilePath(path), .readOnly, options: .closeOnExec)
+            _ = try file.closeAfter { try head.withUnsafeMutableBytes { try file.read(into: $0) } }
+        }
+        guard !head.elementsEqual("SQLite format 3".utf8) else {
             throw CommandError(
                 .usage,
                 "\(path) is a database, possibly the library itself, so it is not replaced. Choose another file.")
         }
     }
 
-    private func error(_ code: Int32) -> CommandError {
-        CommandError(
-            code == EACCES || code == EPERM || code == EROFS ? .permission : .inputOutput,
-            "cannot write \(path): \(String(cString: strerror(code))).")
+    /// Runs the body, and names the file in its error.
+    private static func naming<Result>(_ path: String, _ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch let error as Errno {
+            let isPermission = [.permissionDenied, .notPermitted, .readOnlyFileSystem].contains(error)
+            throw CommandError(isPermission ? .permission : .inputOutput, "cannot write \(path): \(error).")
+        }
     }
 }

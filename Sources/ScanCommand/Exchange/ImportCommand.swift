@@ -231,39 +231,44 @@ final class InputFile {
     let name: String
     /// The size in bytes; 0 if it is not known.
     let size: Int
-    private let descriptor: Int32
+    private let file: FileDescriptor
     private static let chunk = 256 << 10
 
     /// - Parameter path: the path of the file, or `-` for standard input.
     /// - Throws: ``CommandError`` if it cannot be opened or is a folder.
     init(_ path: String) throws {
-        name = path == "-" ? "standard input" : path
-        descriptor = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw Self.error(name, errno) }
-        var facts = stat()
-        guard fstat(descriptor, &facts) == 0 else { throw Self.error(name, errno) }
-        guard facts.st_mode & S_IFMT != S_IFDIR else {
-            throw CommandError(.unreadable, "cannot read \(name): it is a folder. Name a file in it.")
+        let name = path == "-" ? "standard input" : path
+        self.name = name
+        do {
+            file =
+                path == "-"
+                ? .standardInput : try FileDescriptor.open(FilePath(path), .readOnly, options: .closeOnExec)
+            let facts = try file.stat()
+            guard facts.type != .directory else {
+                throw CommandError(.unreadable, "cannot read \(name): it is a folder. Name a file in it.")
+            }
+            size = facts.type == .regular ? Int(facts.size) : 0
+        } catch let error as Errno {
+            throw Self.error(name, error)
         }
-        size = facts.st_mode & S_IFMT == S_IFREG ? Int(facts.st_size) : 0
     }
 
-    deinit { if descriptor > STDIN_FILENO { close(descriptor) } }
+    deinit { if file != .standardInput { try? file.close() } }
 
     /// - Returns: the next chunk, or `nil` at the end.
     /// - Throws: ``CommandError`` if it cannot be read.
     func next() throws -> [UInt8]? {
         do {
             let bytes = try [UInt8](unsafeUninitializedCapacity: Self.chunk) { buffer, count in
-                count = try FileDescriptor(rawValue: descriptor).read(into: UnsafeMutableRawBufferPointer(buffer))
+                count = try file.read(into: UnsafeMutableRawBufferPointer(buffer))
             }
             return bytes.isEmpty ? nil : bytes
         } catch let error as Errno {
-            throw Self.error(name, error.rawValue)
+            throw Self.error(name, error)
         }
     }
 
-    private static func error(_ name: String, _ code: Int32) -> CommandError {
-        CommandError(.unreadable, "cannot read \(name): \(String(cString: strerror(code))).")
+    private static func error(_ name: String, _ error: Errno) -> CommandError {
+        CommandError(.unreadable, "cannot read \(name): \(error).")
     }
 }

@@ -1,10 +1,12 @@
 import ArgumentParser
+import Async
 import Bookplate
 import Foundation
 import Kiosk
 import Library
 import Logging
 import Station
+import SystemPackage
 import Terminal
 
 struct KioskCommand: AsyncParsableCommand {
@@ -96,36 +98,30 @@ struct KioskCommand: AsyncParsableCommand {
             library.abandonBackups()
             camera?.leave()
         }
-        let chores = Task { await KioskMaintenance(library: library, wiring: wiring, logger: logger).run() }
-        let (ends, end) = AsyncThrowingStream.makeStream(of: Ending.self)
+        let maintenance = Task { await KioskMaintenance(library: library, wiring: wiring, logger: logger).run() }
+        // Ends at the first signal, or with the service.
+        let (running, end) = AsyncStream.makeStream(of: Never.self)
         Interrupts.onFirst {
             library.shortenLockTimeout(to: Self.lastWrite)
             Task { await server.stop() }
-            Task {
-                try await Task.sleep(for: Self.patience)
-                end.yield(.late)
-            }
+            end.finish()
         }
         defer { Interrupts.release() }
         let serving = Task {
+            defer { end.finish() }
             try await watchdog.guarding(Watchdog.look(at: library, camera: { camera?.snapshot.camera })) {
                 try await server.run()
             }
-            chores.cancel()
-            await chores.value
+            maintenance.cancel()
+            await maintenance.value
         }
-        Task {
-            switch await serving.result {
-            case .success: end.yield(.inOrder)
-            case .failure(let failure): end.finish(throwing: failure)
-            }
-        }
+        for await _ in running {}
         do {
-            if try await ends.first(where: { _ in true }) == .late {
+            if try await withTimeLimit(Self.patience, { try await serving.value }) == nil {
                 logger.warning("pending writes were abandoned; nothing that was acknowledged is lost")
             }
         } catch let failure as KioskServer.ListenError {
-            chores.cancel()
+            maintenance.cancel()
             throw Self.error(for: failure)
         }
         logger.notice("ended")
@@ -137,8 +133,6 @@ struct KioskCommand: AsyncParsableCommand {
 
     /// The longest time that the last writes wait for another program that keeps the library locked.
     private static let lastWrite: Duration = .seconds(1)
-
-    private enum Ending { case inOrder, late }
 
     private var configuration: KioskServer.Configuration {
         var configuration = KioskServer.Configuration()
@@ -296,5 +290,17 @@ enum PortHolder {
         try? FileManager.default.destinationOfSymbolicLink(atPath: link)
     }
 
-    private static func text(of file: String) -> String? { try? String(contentsOfFile: file, encoding: .utf8) }
+    /// Returns the text of one of the kernel's files. `String(contentsOfFile:)` returns only its first page.
+    static func text(of path: String) -> String? {
+        guard let file = try? FileDescriptor.open(path, .readOnly, options: .closeOnExec) else { return nil }
+        return try? file.closeAfter {
+            var bytes: [UInt8] = []
+            var page = [UInt8](repeating: 0, count: 64 << 10)
+            while true {
+                let count = try page.withUnsafeMutableBytes { try file.read(into: $0) }
+                if count == 0 { return String(decoding: bytes, as: UTF8.self) }
+                bytes += page[..<count]
+            }
+        }
+    }
 }

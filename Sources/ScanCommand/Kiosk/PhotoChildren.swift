@@ -7,6 +7,8 @@ import Foundation
 import Kiosk
 import Processes
 import Synchronization
+import SystemCalls
+import SystemPackage
 import Terminal
 
 /// Reads uploaded photos, each in a child process, because untrusted bytes do most harm in the libraries that decode
@@ -146,8 +148,7 @@ enum PhotoChildLimits {
     }
 
     private static func failed(_ call: String) -> CommandError {
-        CommandError(
-            .inputOutput, "\(call): \(String(cString: strerror(errno))). No photo is read without these limits.")
+        CommandError(.inputOutput, "\(call): \(Errno.current). No photo is read without these limits.")
     }
 }
 

@@ -1,5 +1,7 @@
 import Bookplate
 import Foundation
+import SystemCalls
+import SystemPackage
 import Terminal
 
 /// Runs a service under systemd's watchdog. It notifies systemd when the service is ready, regularly as long as its
@@ -134,28 +136,30 @@ struct ServiceNotice: Sendable {
     func stopping(_ status: String) throws(ServiceNoticeError) { try send("STOPPING=1\nSTATUS=\(status.oneLine)") }
 
     private func send(_ text: String) throws(ServiceNoticeError) {
-        let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        guard descriptor >= 0 else { throw ServiceNoticeError(errno: errno) }
-        defer { close(descriptor) }
-        // If systemd hangs, this thread must not hang with it.
-        var timeout = timeval(tv_sec: 5, tv_usec: 0)
-        setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
-        var name = sockaddr_un()
-        name.sun_family = sa_family_t(AF_UNIX)
-        withUnsafeMutableBytes(of: &name.sun_path) { $0.copyBytes(from: address) }
-        // The length marks the end of an abstract name, and a NUL the end of a path (unix(7)).
-        let length = MemoryLayout<sa_family_t>.size + address.count + (address[0] == 0 ? 0 : 1)
         let bytes = Array(text.utf8)
-        let sent = withUnsafePointer(to: &name) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { name in
-                var sent: Int
-                repeat {
-                    sent = sendto(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL), name, socklen_t(length))
-                } while sent < 0 && errno == EINTR
-                return sent
+        do throws(Errno) {
+            let type = Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue)
+            let connection = FileDescriptor(rawValue: try retryOnInterrupt { socket(AF_UNIX, type, 0) })
+            defer { try? connection.close() }
+            // If systemd hangs, this thread must not hang with it.
+            var timeout = timeval(tv_sec: 5, tv_usec: 0)
+            let size = socklen_t(MemoryLayout<timeval>.size)
+            setsockopt(connection.rawValue, SOL_SOCKET, SO_SNDTIMEO, &timeout, size)
+            var name = sockaddr_un()
+            name.sun_family = sa_family_t(AF_UNIX)
+            withUnsafeMutableBytes(of: &name.sun_path) { $0.copyBytes(from: address) }
+            // The length marks the end of an abstract name, and a NUL the end of a path (unix(7)).
+            let length = MemoryLayout<sa_family_t>.size + address.count + (address[0] == 0 ? 0 : 1)
+            try retryOnInterrupt {
+                withUnsafeBytes(of: &name) { name in
+                    sendto(
+                        connection.rawValue, bytes, bytes.count, Int32(MSG_NOSIGNAL),
+                        name.assumingMemoryBound(to: sockaddr.self).baseAddress, socklen_t(length))
+                }
             }
+        } catch {
+            throw ServiceNoticeError(errno: error)
         }
-        guard sent == bytes.count else { throw ServiceNoticeError(errno: errno) }
     }
 
     /// The size of `sun_path` in bytes.
@@ -164,10 +168,10 @@ struct ServiceNotice: Sendable {
 
 /// The error that systemd could not be notified.
 struct ServiceNoticeError: Error, CustomStringConvertible {
-    let errno: Int32
+    let errno: Errno
 
     var description: String {
-        "cannot notify systemd: \(String(cString: strerror(errno))). "
+        "cannot notify systemd: \(errno). "
             + "systemd will restart the service if it receives no message."
     }
 }

@@ -66,7 +66,7 @@ struct PhotoResult: Sendable {
     /// True if the photo was searched for printed ISBNs.
     var isPrintRead = false
     /// The reason why printed ISBNs could not be read although they were requested.
-    var printTrouble: TesseractError?
+    var printError: TesseractError?
     /// The decoder's steps; nil if they were not requested.
     var explanation: Explanation?
     /// A grey JPEG of the whole photo, on which the decoder's steps can be drawn; nil if it was not requested.
@@ -144,7 +144,7 @@ struct PhotoBatchReader {
             reading.printed = try print(photo)
             reading.isPrintRead = true
         } catch let error as TesseractError {
-            reading.printTrouble = error
+            reading.printError = error
         }
         if withThumbnails, !reading.printed.isEmpty { reading.printedThumbnail = try photo.thumbnail() }
     }

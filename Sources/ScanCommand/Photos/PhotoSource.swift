@@ -24,7 +24,7 @@ extension InputSource {
                 for await result in results {
                     bar.advance()
                     // Because of this, printed numbers may have been missed.
-                    if result.printTrouble != nil { report.record(.unavailable) }
+                    if result.printError != nil { report.record(.unavailable) }
                     continuation.yield(InputBatch(result))
                 }
                 bar.finish()
@@ -49,7 +49,7 @@ extension InputBatch {
         }
         if photo.symbols.isEmpty, photo.printed.isEmpty {
             let nothing = photo.isPrintRead ? "no bar code and no printed ISBN found" : "no bar code found"
-            let reasons = [photo.error ?? nothing, photo.printTrouble?.description].compactMap { $0 }
+            let reasons = [photo.error ?? nothing, photo.printError?.description].compactMap { $0 }
             refuse(.refused, reasons.joined(separator: "; "))
             return
         }
@@ -71,6 +71,6 @@ extension InputBatch {
                 isbn: number.isbn, raw: number.text, origin: .typed, image: photo.name,
                 thumbnail: photo.printedThumbnail)
         }
-        if let error = photo.printTrouble { refuse(.refused, error.description) }
+        if let error = photo.printError { refuse(.refused, error.description) }
     }
 }

@@ -138,7 +138,7 @@ struct LocalTime {
         let wanted = DateComponents(
             year: day.year, month: month, day: dayOfMonth, hour: numbers[0], minute: numbers[1], second: second)
         guard let date = calendar.date(from: wanted) else { return nil }
-        return dateTime(date).suffix(5) == Self.twoDigits(numbers[0]) + ":" + Self.twoDigits(numbers[1]) ? date : nil
+        return dateTime(date).suffix(5) == twoDigits(numbers[0]) + ":" + twoDigits(numbers[1]) ? date : nil
     }
 
     /// Throws ``CommandError`` for a local time that daylight saving time skips on this day.
@@ -158,6 +158,4 @@ struct LocalTime {
         let tail = "\(twoDigits(seconds / 60 % 60)):\(twoDigits(seconds % 60))"
         return seconds < 3600 ? tail : "\(seconds / 3600):\(tail)"
     }
-
-    private static func twoDigits(_ number: Int) -> String { (number < 10 ? "0" : "") + String(number) }
 }

@@ -41,10 +41,9 @@ struct ReadingCommand: AsyncParsableCommand {
                 """)
         @OptionGroup var book: NamedBook
         @OptionGroup var day: DayOption
-        @OptionGroup var paths: PathOptions
-        @OptionGroup var output: OutputOptions
+        @OptionGroup var action: ReadingAction
 
-        func run() async throws { try await set(.reading, book.words, day.day(), paths, output) }
+        func run() async throws { try await action.set(.reading, book.words, on: day.day()) }
     }
 
     struct Finish: AsyncParsableCommand {
@@ -53,10 +52,9 @@ struct ReadingCommand: AsyncParsableCommand {
             discussion: "  scan reading finish\n  scan reading finish dune --on 2019")
         @OptionGroup var book: TrackedBook
         @OptionGroup var day: DayOption
-        @OptionGroup var paths: PathOptions
-        @OptionGroup var output: OutputOptions
+        @OptionGroup var action: ReadingAction
 
-        func run() async throws { try await set(.read, book.words, day.day(), paths, output) }
+        func run() async throws { try await action.set(.read, book.words, on: day.day()) }
     }
 
     struct Hold: AsyncParsableCommand {
@@ -64,10 +62,9 @@ struct ReadingCommand: AsyncParsableCommand {
             commandName: "hold", abstract: "Put a book on hold (to resume it, run 'scan reading start').",
             discussion: "  scan reading hold dune")
         @OptionGroup var book: NamedBook
-        @OptionGroup var paths: PathOptions
-        @OptionGroup var output: OutputOptions
+        @OptionGroup var action: ReadingAction
 
-        func run() async throws { try await set(.onHold, book.words, nil, paths, output) }
+        func run() async throws { try await action.set(.onHold, book.words) }
     }
 
     struct Drop: AsyncParsableCommand {
@@ -76,10 +73,9 @@ struct ReadingCommand: AsyncParsableCommand {
             discussion: "  scan reading drop dune")
         @OptionGroup var book: NamedBook
         @OptionGroup var day: DayOption
-        @OptionGroup var paths: PathOptions
-        @OptionGroup var output: OutputOptions
+        @OptionGroup var action: ReadingAction
 
-        func run() async throws { try await set(.dnf, book.words, day.day(), paths, output) }
+        func run() async throws { try await action.set(.dnf, book.words, on: day.day()) }
     }
 
     struct Reset: AsyncParsableCommand {
@@ -89,20 +85,9 @@ struct ReadingCommand: AsyncParsableCommand {
                 "The reading is cancelled, not deleted. To bring it back, run 'scan undo'.\n\n  scan reading reset dune"
         )
         @OptionGroup var book: NamedBook
-        @OptionGroup var paths: PathOptions
-        @OptionGroup var output: OutputOptions
+        @OptionGroup var action: ReadingAction
 
-        func run() async throws { try await set(.toRead, book.words, nil, paths, output) }
-    }
-}
-
-private func set(
-    _ status: Copy.Status, _ words: [String], _ day: CalendarDay?, _ paths: PathOptions, _ output: OutputOptions
-) async throws {
-    let unchanged = "It was already \(status.displayName); nothing changed."
-    try await ReadingAction(paths: paths, output: output).run(unchanged: unchanged) { library, localTime in
-        let book = try await library.trackedBook(words)
-        return try await library.setStatus(status, of: book.id, on: day, at: localTime.now)
+        func run() async throws { try await action.set(.toRead, book.words) }
     }
 }
 
@@ -125,8 +110,7 @@ struct ReadingDates: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The day on which the book was started.", valueName: "day")) var started: String?
     @Option(help: ArgumentHelp("The day on which the book was finished.", valueName: "day")) var finished: String?
     @Option(help: ArgumentHelp("The day on which the book was given up.", valueName: "day")) var stopped: String?
-    @OptionGroup var paths: PathOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup var action: ReadingAction
 
     func run() async throws {
         let localTime = LocalTime.current
@@ -135,7 +119,7 @@ struct ReadingDates: AsyncParsableCommand {
             finished: try localTime.edit(finished, for: "--finished"),
             stopped: try localTime.edit(stopped, for: "--stopped"))
         guard edit != DateEdit() else { return try await show() }
-        try await ReadingAction(paths: paths, output: output).run { library, localTime in
+        try await action.run { library, localTime in
             let book = try await library.trackedBook(book.words)
             let reading = try library.reading(number, of: book)
             return try await library.setDates(edit, of: book.id, reading: reading?.id, at: localTime.now)
@@ -143,14 +127,14 @@ struct ReadingDates: AsyncParsableCommand {
     }
 
     private func show() async throws {
-        let library = try Wiring(settings: paths.settings()).requireLibrary()
+        let library = try Wiring(settings: action.paths.settings()).requireLibrary()
         let book = try await library.trackedBook(book.words)
         let chosen = try number.flatMap { try library.reading($0, of: book) }
         let readings = chosen.map { [$0] } ?? book.copy.countedReadings
-        if readings.isEmpty, !output.json { ReadingHistory.printUnread(book) }
+        if readings.isEmpty, !action.output.json { ReadingHistory.printUnread(book) }
         for reading in readings {
             Output.shared.printLine(
-                output.json ? book.json(of: reading).text : ReadingHistory.title(of: reading, in: book))
+                action.output.json ? book.json(of: reading).text : ReadingHistory.title(of: reading, in: book))
         }
     }
 }
@@ -167,8 +151,7 @@ struct ReadingAdd: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The day on which the book was started.", valueName: "day")) var started: String?
     @Option(help: ArgumentHelp("The day on which the book was finished.", valueName: "day")) var finished: String?
     @Option(help: ArgumentHelp("The day on which the book was given up.", valueName: "day")) var stopped: String?
-    @OptionGroup var paths: PathOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup var action: ReadingAction
 
     func run() async throws {
         let localTime = LocalTime.current
@@ -177,7 +160,7 @@ struct ReadingAdd: AsyncParsableCommand {
             finished: try finished.map { try localTime.day($0, for: "--finished") },
             stopped: try stopped.map { try localTime.day($0, for: "--stopped") }
         )
-        try await ReadingAction(paths: paths, output: output).run { library, localTime in
+        try await action.run { library, localTime in
             let book = try await library.book(named: book.name)
             return try await library.addReading(
                 to: book.id, started: days.started, finished: days.finished, stopped: days.stopped, at: localTime.now)
@@ -197,15 +180,14 @@ struct ReadingDelete: AsyncParsableCommand {
     @OptionGroup var book: NamedBook
     @Option(help: ArgumentHelp("The number of the reading, from 1 for the oldest.", valueName: "n")) var number: Int
     @Flag(help: "Do not ask for confirmation.") var yes = false
-    @OptionGroup var paths: PathOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup var action: ReadingAction
 
     func run() async throws {
-        try await ReadingAction(paths: paths, output: output).run { library, localTime in
+        try await action.run { library, localTime in
             let book = try await library.book(named: book.name)
             guard let reading = try library.reading(number, of: book) else { throw ReadingRefusal.noSuchReading }
             let question = "Delete reading \(number) of \(quoted([book.displayTitle])) with its progress and sessions?"
-            guard try Asking.mayGoOn(question, yes: yes, json: output.json) else { return nil }
+            guard try Asking.mayGoOn(question, yes: yes, json: action.output.json) else { return nil }
             return try await library.deleteReading(reading.id, of: book.id, at: localTime.now)
         }
     }
@@ -260,8 +242,7 @@ struct ReadingPage: AsyncParsableCommand {
     var words: [String]
     @Option(help: ArgumentHelp("The day on which you had read this far (default: now).", valueName: "day")) var on:
         String?
-    @OptionGroup var paths: PathOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup var action: ReadingAction
 
     func run() async throws {
         guard let text = words.last, let page = Int(text) else {
@@ -270,7 +251,7 @@ struct ReadingPage: AsyncParsableCommand {
                 "\"\((words.last ?? "").prefix(40).printable)\" is not a page. Write a number, as in 'scan reading page 145'."
             )
         }
-        try await record(.page(page), words.dropLast(), on: on, paths, output)
+        try await action.record(.page(page), words.dropLast(), on: on)
     }
 }
 
@@ -284,8 +265,7 @@ struct ReadingPercent: AsyncParsableCommand {
     var words: [String]
     @Option(help: ArgumentHelp("The day on which you had read this far (default: now).", valueName: "day")) var on:
         String?
-    @OptionGroup var paths: PathOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup var action: ReadingAction
 
     func run() async throws {
         let text = (words.last ?? "").prefix(40)
@@ -294,28 +274,7 @@ struct ReadingPercent: AsyncParsableCommand {
             throw CommandError(
                 .usage, "\"\(text.printable)\" is not a percentage. Write a number, as in 'scan reading percent 38'.")
         }
-        try await record(.percent(percent), words.dropLast(), on: on, paths, output)
-    }
-}
-
-private func record(
-    _ amount: ProgressEntry.Amount, _ words: some Collection<String>, on day: String?, _ paths: PathOptions,
-    _ output: OutputOptions
-) async throws {
-    let words = Array(words)
-    try await ReadingAction(paths: paths, output: output).run { library, localTime in
-        let book: Book
-        do {
-            book = try await library.trackedBook(words)
-        } catch let error as CommandError where words.count > 1 && words.last.flatMap({ Double($0) }) != nil {
-            // "dune 5 6" means the book Dune and one number too many. "catch 22 145" was found above, because 22
-            // belongs to the title.
-            guard (try? await library.trackedBook(words.dropLast())) != nil else { throw error }
-            throw CommandError(
-                .usage, "\"\(words.last?.printable ?? "")\" is one number too many. Give the book, then one number.")
-        }
-        return try await library.recordProgress(
-            amount, of: book.id, on: try day.map { try localTime.noon(of: $0, for: "--on") }, at: localTime.now)
+        try await action.record(.percent(percent), words.dropLast(), on: on)
     }
 }
 
@@ -372,9 +331,38 @@ struct ReadingHistory: AsyncParsableCommand {
 }
 
 /// Opens the library, changes a reading and prints the result.
-struct ReadingAction {
-    let paths: PathOptions
-    let output: OutputOptions
+struct ReadingAction: ParsableArguments {
+    @OptionGroup var paths: PathOptions
+    @OptionGroup var output: OutputOptions
+
+    /// Sets the status of a book.
+    func set(_ status: Copy.Status, _ words: [String], on day: CalendarDay? = nil) async throws {
+        let unchanged = "It was already \(status.displayName); nothing changed."
+        try await run(unchanged: unchanged) { library, localTime in
+            let book = try await library.trackedBook(words)
+            return try await library.setStatus(status, of: book.id, on: day, at: localTime.now)
+        }
+    }
+
+    /// Records the progress in a book.
+    func record(_ amount: ProgressEntry.Amount, _ words: some Collection<String>, on day: String?) async throws {
+        let words = Array(words)
+        try await run { library, localTime in
+            let book: Book
+            do {
+                book = try await library.trackedBook(words)
+            } catch let error as CommandError where words.count > 1 && words.last.flatMap({ Double($0) }) != nil {
+                // "dune 5 6" means the book Dune and one number too many. "catch 22 145" was found above, because 22
+                // belongs to the title.
+                guard (try? await library.trackedBook(words.dropLast())) != nil else { throw error }
+                throw CommandError(
+                    .usage, "\"\(words.last?.printable ?? "")\" is one number too many. Give the book, then one number."
+                )
+            }
+            return try await library.recordProgress(
+                amount, of: book.id, on: try day.map { try localTime.noon(of: $0, for: "--on") }, at: localTime.now)
+        }
+    }
 
     /// - Parameters:
     ///   - unchanged: the message if nothing changed.

@@ -117,7 +117,7 @@ struct SessionReport {
     }
 
     /// Returns the line for a session: `Session • 12:34 · Dune · from page 145 of 382 · since 14:30`, or for an ended
-    /// session `2026-11-21 14:30–15:00 · 30 min · pages 145–180 · 70 pages an hour · Dune · 1f2e3d4c`.
+    /// session `2026-11-21 14:30–15:00 · 30 min · pages 145–180 · 70 pages per hour · Dune · 1f2e3d4c`.
     func line(for record: SessionRecord) -> String {
         let session = record.session
         let title = record.displayTitle.oneLine
@@ -132,7 +132,7 @@ struct SessionReport {
             "\(localTime.dateTime(session.start))–\(isSameDay ? end.clockTime(in: localTime.zone) : localTime.dateTime(end))",
             "\(minutes) min",
             session.endPage.map { "pages \(session.startPage)–\($0)" },
-            session.pace.map { "\(counted(Int($0.rounded()), "page")) an hour" }, title,
+            session.pace.map { "\(counted(Int($0.rounded()), "page")) per hour" }, title,
             Output.shared.style.faint(String(session.id.rawValue.suffix(8))),
         ]
         return parts.compactMap(\.self).joined(separator: " · ")
@@ -181,7 +181,7 @@ struct SessionList: AsyncParsableCommand {
 
     private func printTotals(_ totals: SessionTotals) {
         guard totals.sessions > 0 else { return }
-        let pace = totals.meanPace.map { ", \(counted(Int($0.rounded()), "page")) an hour on average" } ?? ""
+        let pace = totals.meanPace.map { ", \(counted(Int($0.rounded()), "page")) per hour on average" } ?? ""
         Output.shared.printNotice(
             "\(counted(totals.sessions, "session")), \(counted(totals.minutes, "minute")), \(counted(totals.pages, "page"))\(pace)."
         )

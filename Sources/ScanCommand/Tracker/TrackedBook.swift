@@ -24,15 +24,15 @@ extension LibraryFile {
         var query = BookQuery()
         query.statuses = [.reading]
         query.limit = 10
-        let page = try await books(matching: query)
-        guard let first = page.books.first else {
+        let results = try await books(matching: query)
+        guard let first = results.books.first else {
             throw CommandError(.nothing, "you are not reading any book. Name one by its ISBN, its id or words.")
         }
-        guard page.total == 1 else {
-            let list = page.books.map { "  \($0.id)  \($0.displayTitle.oneLine), \($0.displayAuthors.oneLine)" }
+        guard results.total == 1 else {
+            let list = results.books.map { "  \($0.id)  \($0.displayTitle.oneLine), \($0.displayAuthors.oneLine)" }
             throw CommandError(
                 .nothing,
-                "you are reading \(page.total) books. Name the one that you mean:\n" + list.joined(separator: "\n"))
+                "you are reading \(results.total) books. Name the one that you mean:\n" + list.joined(separator: "\n"))
         }
         return first
     }

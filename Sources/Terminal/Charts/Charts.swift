@@ -56,20 +56,20 @@ package struct Charts {
         var label: String
         var value: Int
         /// The text after the bar. If it is nil, the value is shown.
-        var note: String?
+        var detail: String?
     }
 
-    /// Returns the lines of a bar chart. Each line has a label, a bar on the scale that all rows share, and a note.
+    /// Returns the lines of a bar chart. Each line has a label, a bar on the scale that all rows share, and a detail.
     func bars(_ rows: [Row]) -> [String] {
         let labels = rows.map { $0.label.oneLine.fitted(max(14, width / 3)) }
-        let notes = rows.map { ($0.note ?? String($0.value)).oneLine }
+        let details = rows.map { ($0.detail ?? String($0.value)).oneLine }
         let label = labels.map(\.columns).max() ?? 0
-        let room = max(0, width - label - 4 - (notes.map(\.columns).max() ?? 0))
+        let room = max(0, width - label - 4 - (details.map(\.columns).max() ?? 0))
         let most = rows.map(\.value).max() ?? 0
         return rows.indices.map { index in
             let bar = bar(rows[index].value, of: most, width: room)
-            let note = notes[index].fitted(width - label - 3)
-            return "  \(labels[index].padded(label)) \(style.owned(bar))\(bar.isEmpty ? "" : " ")\(note)"
+            let detail = details[index].fitted(width - label - 3)
+            return "  \(labels[index].padded(label)) \(style.owned(bar))\(bar.isEmpty ? "" : " ")\(detail)"
         }
     }
 

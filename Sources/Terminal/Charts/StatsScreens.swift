@@ -38,7 +38,7 @@ package struct StatsScreen {
                 overview.culturalGoals.map {
                     Charts.Row(
                         label: $0.category ?? "no category", value: $0.finished,
-                        note: "\($0.finished) of \($0.books), \($0.finishedThisYear) this year")
+                        detail: "\($0.finished) of \($0.books), \($0.finishedThisYear) this year")
                 })
     }
 
@@ -54,7 +54,8 @@ package struct StatsScreen {
                 counted(read.pages, "page") + (read.minutes > 0 ? " · \(spoken(minutes: read.minutes))" : "")),
             fact("Streak", streak),
             fact(
-                "Pace lately", overview.recentPace.map { "\(rounded($0)) pages an hour" } ?? "no session with pages yet"
+                "Pace lately",
+                overview.recentPace.map { "\(rounded($0)) pages per hour" } ?? "no session with pages yet"
             ),
         ]
     }
@@ -83,7 +84,7 @@ package struct StatsScreen {
             fact("Pages", "\(totals.pages) read on \(counted(totals.daysRead, "day"))"),
             fact("Time", "\(spoken(minutes: totals.minutes)) in \(counted(totals.sessions, "session"))"),
         ]
-        if let pace = totals.pace { lines.append(fact("Pace", "\(rounded(pace)) pages an hour")) }
+        if let pace = totals.pace { lines.append(fact("Pace", "\(rounded(pace)) pages per hour")) }
         return lines
     }
 
@@ -95,7 +96,7 @@ package struct StatsScreen {
         return charts.bars(
             overview.days.map { day in
                 let minutes = day.minutes > 0 ? ", \(spoken(minutes: day.minutes))" : ""
-                return Charts.Row(label: day.day.description, value: day.pages, note: "\(day.pages)\(minutes)")
+                return Charts.Row(label: day.day.description, value: day.pages, detail: "\(day.pages)\(minutes)")
             })
     }
 
@@ -113,7 +114,7 @@ package struct StatsScreen {
                 month.minutes > 0 ? spoken(minutes: month.minutes) : nil, month.pace.map { "\(rounded($0)) p/h" },
             ].compactMap(\.self).joined(separator: ", ")
             return Charts.Row(
-                label: name, value: month.pages, note: "\(month.pages)" + (details.isEmpty ? "" : "  \(details)"))
+                label: name, value: month.pages, detail: "\(month.pages)" + (details.isEmpty ? "" : "  \(details)"))
         }
         return section("Books finished in \(year.year)", charts.bars(books))
             + section("Pages read in \(year.year), time and pace", charts.bars(pages))
@@ -125,7 +126,7 @@ package struct StatsScreen {
             overview.years.prefix(20).map {
                 Charts.Row(
                     label: String($0.year), value: $0.totals.booksFinished,
-                    note: "\($0.totals.booksFinished), \(counted($0.totals.pages, "page")) read")
+                    detail: "\($0.totals.booksFinished), \(counted($0.totals.pages, "page")) read")
             })
     }
 
@@ -217,7 +218,7 @@ package struct BookScreen {
                 stats.sessions > 0
                     ? "\(spoken(minutes: stats.minutes)) in \(counted(stats.sessions, "session"))" : nil
             ),
-            ("Pace", stats.pace.map { "\(rounded($0)) pages an hour" }),
+            ("Pace", stats.pace.map { "\(rounded($0)) pages per hour" }),
             ("Last read", stats.lastRead.map { CalendarDay($0, in: zone).description }),
             ("Daily goal", stats.dailyGoal.map(text)), ("Rest", stats.pause?.sentence),
         ]
@@ -245,7 +246,7 @@ package struct BookScreen {
             reading.reading.started.map { "from \($0)" }, reading.reading.finished.map { "to \($0)" },
             reading.reading.stopped.map { "given up \($0)" },
             reading.reading.daysToRead.map { $0 == 0 ? "in a day" : "in \(counted($0, "day"))" },
-            reading.pagesPerDay.map { "\(rounded($0)) pages a day" },
+            reading.pagesPerDay.map { "\(rounded($0)) pages per day" },
         ].compactMap(\.self)
         let name = stats.readings.count > 1 ? "Reading \(number)" : "Reading"
         return ([name] + dates).joined(separator: " · ")

@@ -1,29 +1,17 @@
 import Bookplate
 import Foundation
+import Station
 
-/// The compact card of one candidate, as wide as the terminal but at most 76 columns.
+/// The compact card of one row, as wide as the terminal but at most 76 columns.
 struct Card {
-    let candidate: Candidate
+    let row: Station.Row
     /// The position in the batch, such as "3 of 24", or an empty string.
     let position: String
     let style: Style
 
-    /// The candidate's status as a shape, a word and a colour.
-    var state: (mark: String, word: String, paint: (String) -> String) {
-        if candidate.owned != nil { return ("●", "OWNED ALREADY", style.owned) }
-        switch candidate.item.outcome {
-        case .found where candidate.metadata.isWeakMatch: return ("▲", "PERHAPS ANOTHER BOOK", style.attention)
-        case .found where candidate.isComplete: return ("✓", "NEW", style.new)
-        case .notFound: return ("▲", "NOT FOUND", style.attention)
-        case .found: return ("▲", "NO TITLE", style.attention)
-        case nil where candidate.isComplete: return ("✓", "NEW", style.new)
-        case nil: return ("▲", "NOT LOOKED UP YET", style.attention)
-        case .temporary, .blocked, .badData: return ("▲", "SOURCE UNAVAILABLE", style.attention)
-        }
-    }
-
     func lines(width columns: Int = terminalSize().columns) -> [String] {
         let inner = max(30, min(76, columns) - 4)
+        let candidate = row.candidate
         let metadata = candidate.metadata
         var rows: [String] = []
         rows.append(style.strong((metadata.title ?? "No title yet").oneLine.fitted(inner)))
@@ -43,17 +31,19 @@ struct Card {
         if candidate.item.isReadFromPrint {
             rows.append(style.attention("Read from print: compare the number with the book.".fitted(inner)))
         }
-        if let owned = candidate.owned {
+        if row.status == .again {
+            rows.append(style.owned(StatusStyle.shownAgain.fitted(inner)))
+        } else if let owned = candidate.owned {
             rows.append(style.owned("You have it: \(owned.status)".fitted(inner)))
         } else if let known = candidate.existing.first {
             rows.append(style.owned("It is \(known.status)".fitted(inner)))
         } else if let reason = candidate.item.reason {
             rows.append(contentsOf: reason.oneLine.wrapped(inner).map(style.attention))
         }
-        let state = state
-        let head = "\(state.mark) \(state.word)"
+        let status = StatusStyle(row.status, hasTitle: candidate.isComplete)
+        let head = "\(status.mark) \(status.word)"
         let dashes = String(repeating: "─", count: max(1, inner - head.columns - position.columns - 2))
-        return ["┌ \(state.paint(head)) \(dashes) \(position) ┐"] + rows.map { "│ \($0.padded(inner)) │" }
+        return ["┌ \(style.paint(head, status.ink)) \(dashes) \(position) ┐"] + rows.map { "│ \($0.padded(inner)) │" }
             + ["└" + String(repeating: "─", count: inner + 2) + "┘"]
     }
 }

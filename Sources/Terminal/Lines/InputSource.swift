@@ -1,6 +1,7 @@
 import Bookplate
 import Foundation
 import Station
+import SystemPackage
 
 /// The source of a run's detections: photos, numbers or lines.
 package struct InputSource: Sendable {
@@ -28,10 +29,14 @@ package struct InputSource: Sendable {
         let release: @Sendable () -> Void = { lines.release() }
         batches = AsyncStream { continuation in
             let reading = Task {
-                for await texts in lines.batches {
-                    var batch = InputBatch(numbers: texts.filter { !$0.isEmpty }, origin: .stdin)
-                    batch.onCaptured = release
-                    continuation.yield(batch)
+                do {
+                    for try await texts in lines.batches {
+                        var batch = InputBatch(numbers: texts.filter { !$0.isEmpty }, origin: .stdin)
+                        batch.onCaptured = release
+                        continuation.yield(batch)
+                    }
+                } catch {
+                    continuation.yield(InputBatch(refused: [.unreadableInput(error)]))
                 }
                 continuation.finish()
             }
@@ -68,6 +73,13 @@ package struct InputBatch: Sendable {
     }
 }
 
+extension CaptureEvent {
+    /// Returns the event that standard input could not be read to its end.
+    static func unreadableInput(_ error: any Error) -> CaptureEvent {
+        CaptureEvent(refused: .unreadable, origin: .stdin, reason: "cannot read standard input: \(error)")
+    }
+}
+
 /// The lines of standard input, read on a separate thread. Lines that arrive together form a batch.
 package struct InputLines: Sendable {
     /// The longest line, in bytes. The rest of a longer line is ignored, because the line is not a number.
@@ -75,32 +87,40 @@ package struct InputLines: Sendable {
     /// The number of batches that may be read before they are captured.
     private static let ahead = 16
 
-    /// Batches of at most 64 lines, without their line breaks.
-    let batches: AsyncStream<[String]>
+    /// Batches of at most 64 lines, without their line breaks. The stream throws `Errno` if a read fails. Text after
+    /// the last line break is then dropped, because it may be only a part of a number.
+    let batches: AsyncThrowingStream<[String], any Error>
     /// Counts the batches that may be read now. It is created with 0 and then counted up, because libdispatch traps
     /// when a semaphore is destroyed below its initial value.
     private let room = DispatchSemaphore(value: 0)
 
-    package init(from descriptor: Int32 = STDIN_FILENO) {
-        let (stream, continuation) = AsyncStream.makeStream(of: [String].self)
+    package init(from descriptor: FileDescriptor = .standardInput) {
+        let (stream, continuation) = AsyncThrowingStream.makeStream(of: [String].self)
         batches = stream
         let room = room
         for _ in 0..<Self.ahead { room.signal() }
         Thread {
-            var splitter = LineSplitter()
-            var buffer = [UInt8](repeating: 0, count: 64 << 10)
-            while true {
-                let count = read(descriptor, &buffer, buffer.count)
-                if count < 0, errno == EINTR { continue }
-                var lines = (count > 0 ? splitter.append(buffer[0..<count]) : splitter.finish())[...]
+            func yield(_ lines: [String]) {
+                var lines = lines[...]
                 while !lines.isEmpty {
                     room.wait()
                     continuation.yield(Array(lines.prefix(64)))
                     lines = lines.dropFirst(64)
                 }
-                if count <= 0 { break }
             }
-            continuation.finish()
+            var splitter = LineSplitter()
+            var buffer = [UInt8](repeating: 0, count: 64 << 10)
+            do {
+                while true {
+                    let count = try buffer.withUnsafeMutableBytes { try descriptor.read(into: $0) }
+                    if count == 0 { break }
+                    yield(splitter.append(buffer[..<count]))
+                }
+                yield(splitter.finish())
+                continuation.finish()
+            } catch {
+                continuation.finish(throwing: error)
+            }
         }.start()
     }
 

@@ -14,6 +14,8 @@ package enum PromptInput: Sendable {
         case newsEnded
         case key(Keyboard.Key)
         case line(String)
+        /// The lines could not be read to their end.
+        case unreadable(any Error)
         /// No more answers will arrive.
         case answersEnded
     }
@@ -31,9 +33,13 @@ package enum PromptInput: Sendable {
                 case .keyboard(let keyboard):
                     for await key in keyboard.keys { events.yield(.key(key)) }
                 case .lines(let lines):
-                    for await batch in lines.batches {
-                        lines.release()
-                        for line in batch { events.yield(.line(line)) }
+                    do {
+                        for try await batch in lines.batches {
+                            lines.release()
+                            for line in batch { events.yield(.line(line)) }
+                        }
+                    } catch {
+                        events.yield(.unreadable(error))
                     }
                 }
                 events.yield(.answersEnded)
@@ -54,8 +60,10 @@ struct Prompt {
     private let expected: Int?
     private let style = Output.shared.style
 
-    private var open: Candidate?
-    private var waiting: [Candidate] = []
+    /// The row on the card.
+    private var open: Station.Row?
+    /// The rows that are asked about next.
+    private var waiting: [ID<IntakeItem>] = []
     private var form: EditForm?
     private var answered = 0
     private var hasActs = false
@@ -82,10 +90,11 @@ struct Prompt {
             case .news(let news):
                 try await run.show(news)
                 guard case .known(let row, let isFirst) = news else { continue }
-                if isFirst || !isAsked(row.id) { waiting.append(row.candidate) }
+                if isFirst || !isAsked(row.id) { waiting.append(row.id) }
             case .newsEnded: haveNewsEnded = true
             case .key(let key): await press(key)
             case .line(let line): await handle(line)
+            case .unreadable(let error): run.events.show([.unreadableInput(error)])
             case .answersEnded: hasQuit = true
             }
             await showNext()
@@ -94,40 +103,48 @@ struct Prompt {
         }
         Output.shared.showStatus("")
         run.events.hold(false)
-        run.leave([open].compactMap { $0 } + waiting)
+        run.leave(await rows([open?.id].compactMap(\.self) + waiting).map(\.candidate))
         if let failure { run.events.report(.error(failure)) }
     }
 
     private func isAsked(_ id: ID<IntakeItem>) -> Bool {
-        open?.item.id == id || waiting.contains { $0.item.id == id }
+        open?.id == id || waiting.contains(id)
+    }
+
+    /// Returns the rows that are in the batch, as the station has them now.
+    private func rows(_ ids: [ID<IntakeItem>]) async -> [Station.Row] {
+        var rows: [Station.Row] = []
+        for id in ids { if let row = await station.row(id) { rows.append(row) } }
+        return rows
     }
 
     private mutating func showNext() async {
-        if savesAll, open == nil { await saveSureOnes() }
-        guard open == nil, !waiting.isEmpty, !hasQuit else { return }
-        run.events.hold(false)
-        let next = waiting.removeFirst()
-        open = next
-        // A book that was saved after the lookup may be the same edition.
-        if hasActs {
-            do {
-                open = try await station.reload(next.item.id)?.candidate ?? next
-            } catch {
-                return showFailure(error)
+        if savesAll, open == nil { await saveTicked() }
+        while open == nil, !waiting.isEmpty, !hasQuit {
+            run.events.hold(false)
+            let next = waiting.removeFirst()
+            open = await station.row(next)
+            // A book that was saved after the lookup may be the same edition.
+            if hasActs {
+                do {
+                    open = try await station.reload(next)
+                } catch {
+                    return showFailure(error)
+                }
             }
+            show()
         }
-        show()
     }
 
     private func show() {
         guard let open else { return }
         run.events.hold(true)
         let position = expected.map { "\(answered + 1) of \($0)" } ?? "\(answered + 1)"
-        for line in Card(candidate: open, position: position, style: style).lines() { Output.shared.printLine(line) }
+        for line in Card(row: open, position: position, style: style).lines() { Output.shared.printLine(line) }
         var keys = ["[k] skip", "[a] save all", hasActs ? "[u] undo last" : "", "[q] quit"].filter { !$0.isEmpty }
-        if open.owned != nil {
+        if open.isAnotherCopy, open.candidate.isComplete {
             keys.insert("[c] another copy", at: 0)
-        } else if open.isComplete {
+        } else if open.candidate.isComplete {
             keys.insert(contentsOf: ["[s] save", "[e] edit"], at: 0)
         } else {
             keys.insert(contentsOf: ["[e] enter it by hand", "[l] later"], at: 0)
@@ -155,30 +172,30 @@ struct Prompt {
         case (.character("q"), _), (.end, _): hasQuit = true
         case (.character("u"), _): await undo()
         // Enter does nothing, because a handheld scanner that types into the prompt would confirm a book with it.
-        case (.character("s"), let candidate?):
-            if candidate.owned != nil {
+        case (.character("s"), let row?):
+            if !row.candidate.isComplete {
+                beginForm(row)
+            } else if row.isAnotherCopy {
                 Output.shared.printLine("  You already have it: c adds another copy, k skips it.")
-            } else if candidate.isComplete {
-                await save([candidate])
             } else {
-                beginForm(candidate)
+                await save([row.id])
             }
-        case (.character("a"), let candidate?):
+        case (.character("a"), let row?):
             savesAll = true
-            if candidate.owned == nil, candidate.isSureEnough {
-                waiting.insert(candidate, at: 0)
+            if row.isTicked {
+                waiting.insert(row.id, at: 0)
                 open = nil
             }
         case (.resumed, _): show()
-        case (.character("c"), let candidate?) where candidate.owned != nil && candidate.isComplete:
-            await save([candidate], anotherCopy: true)
-        case (.character("e"), let candidate?): beginForm(candidate)
-        case (.character("l"), let candidate?):
-            await station.postpone(candidate.item.id)
-            run.leave([candidate])
+        case (.character("c"), let row?) where row.isAnotherCopy && row.candidate.isComplete:
+            await save([row.id], anotherCopy: true)
+        case (.character("e"), let row?): beginForm(row)
+        case (.character("l"), let row?):
+            await station.postpone(row.id)
+            run.leave([row.candidate])
             answered += 1
             open = nil
-        case (.character("k"), let candidate?): await skip(candidate)
+        case (.character("k"), let row?): await skip(row.id)
         default: break
         }
     }
@@ -187,18 +204,18 @@ struct Prompt {
 
     // If an act fails, the book stays on the screen and in the queue, and the person can try again with the next key.
 
-    private mutating func save(_ candidates: [Candidate], anotherCopy: Bool = false) async {
+    private mutating func save(_ ids: [ID<IntakeItem>], anotherCopy: Bool = false) async {
         do {
             let saved = try await station.save(
-                candidates.map(\.item.id), anotherCopy: anotherCopy, continuing: savesAll ? change : nil)
+                ids, anotherCopy: anotherCopy, continuing: savesAll ? change : nil)
             failure = nil
             open = nil
             run.events.hold(false)
             if savesAll { change = change ?? saved.change }
             for (candidate, result) in saved.results {
-                if case .owned = result, let now = try await station.reload(candidate.item.id)?.candidate {
+                if case .owned = result {
                     // Another process saved the book after it was looked up, so the person is asked again.
-                    waiting.insert(now, at: 0)
+                    waiting.insert(candidate.item.id, at: 0)
                     continue
                 }
                 run.events.show([.saved(candidate, result)])
@@ -207,22 +224,23 @@ struct Prompt {
             }
         } catch {
             savesAll = false
-            if open == nil { waiting = candidates + waiting }
+            if open == nil { waiting = ids + waiting }
             showFailure(error)
         }
     }
 
-    /// Saves the books that the key `a` (save all) covers. The person is asked about other books one by one.
-    private mutating func saveSureOnes() async {
-        let sure = waiting.filter { $0.owned == nil && $0.isSureEnough }
-        guard !sure.isEmpty else { return }
-        waiting.removeAll { $0.owned == nil && $0.isSureEnough }
-        await save(sure)
+    /// Saves the ticked books, which the key `a` (save all) covers, and later ones with the same change. The person is
+    /// asked about other books one by one.
+    private mutating func saveTicked() async {
+        let ticked = await rows(waiting).filter(\.isTicked).map(\.id)
+        guard !ticked.isEmpty else { return }
+        waiting.removeAll { ticked.contains($0) }
+        await save(ticked)
     }
 
-    private mutating func skip(_ candidate: Candidate) async {
+    private mutating func skip(_ id: ID<IntakeItem>) async {
         do {
-            let skipped = try await station.skip([candidate.item.id])
+            let skipped = try await station.skip([id])
             failure = nil
             run.events.hold(false)
             run.events.show(skipped.events)
@@ -242,9 +260,8 @@ struct Prompt {
             run.events.show(undone.events)
             let ids = undone.acts.flatMap(\.items)
             answered -= ids.count
-            var reopened: [Candidate] = []
-            for id in ids { if let row = await station.row(id) { reopened.append(row.candidate) } }
-            waiting = reopened.dropFirst() + [open].compactMap { $0 } + waiting
+            let reopened = await rows(ids)
+            waiting = reopened.dropFirst().map(\.id) + [open?.id].compactMap(\.self) + waiting
             open = reopened.first
             hasActs = await station.snapshot(limit: 0).nextUndo != nil
             show()
@@ -263,8 +280,8 @@ struct Prompt {
 
     // MARK: The form
 
-    private mutating func beginForm(_ candidate: Candidate) {
-        form = EditForm(metadata: candidate.metadata)
+    private mutating func beginForm(_ row: Station.Row) {
+        form = EditForm(metadata: row.candidate.metadata)
         if case .lines = input {
             Output.shared.printLine(
                 style.faint("  An empty line keeps the field, - clears it, and . cancels the form."))
@@ -277,7 +294,7 @@ struct Prompt {
     private func showField() { Output.shared.printRaw(form?.line(width: terminalSize().columns) ?? "") }
 
     private mutating func advance(_ step: (inout EditForm) -> EditForm.Step) async {
-        guard var form, let candidate = open else { return }
+        guard var form, let row = open else { return }
         let result = step(&form)
         self.form = form
         switch result {
@@ -294,12 +311,12 @@ struct Prompt {
             show()
         case .done:
             do {
-                let edited = try await station.edit(candidate.item.id, form.edit).candidate
+                let edited = try await station.edit(row.id, form.edit)
                 open = edited
                 failure = nil
                 self.form = nil
                 Output.shared.printLine("")
-                run.events.show([.edited(edited)])
+                run.events.show([.edited(edited.candidate)])
                 show()
             } catch {
                 // The form stays open, so that the person can try again with Enter.

@@ -44,28 +44,28 @@ struct LiveCard {
         // Without a title, the number is shown in its place.
         let number = [metadata.title == nil ? nil : item.isbn.hyphenated, item.source?.displayName]
             .compactMap { $0 }.joined(separator: " · ")
-        let remark = remark(on: row)
+        let advice = advice(on: row)
         if isShort {
-            let lines = [[authors, facts].filter { !$0.isEmpty }.joined(separator: " · "), remark?.text ?? number]
+            let lines = [[authors, facts].filter { !$0.isEmpty }.joined(separator: " · "), advice?.text ?? number]
             return [head, title]
-                + zip(lines, [.plain, remark?.ink ?? .faint] as [Ink]).map { ScreenLine("  \($0)", $1) }
+                + zip(lines, [.plain, advice?.ink ?? .faint] as [Ink]).map { ScreenLine("  \($0)", $1) }
         }
         let subtitle = metadata.subtitle.map { [ScreenLine.Piece(" – \($0)", .faint)] } ?? []
         var lines = [head, ScreenLine(title.left + subtitle)]
         for (text, ink) in [(authors, Ink.plain), (facts, .plain), (number, .faint)] where !text.isEmpty {
             lines.append(ScreenLine("  \(text)", ink))
         }
-        guard let remark else { return lines }
-        return lines + remark.text.oneLine.wrapped(columns - 2).map { ScreenLine("  \($0)", remark.ink) }
+        guard let advice else { return lines }
+        return lines + advice.text.oneLine.wrapped(columns - 2).map { ScreenLine("  \($0)", advice.ink) }
     }
 
-    /// Returns the remark below the facts about the book, such as the copy that you have, or the reason why the book
+    /// Returns the advice below the facts about the book, such as the copy that you have, or the reason why the book
     /// was not found; nil if there is nothing to add.
-    private func remark(on row: Batch.Row) -> (text: String, ink: Ink)? {
+    private func advice(on row: Batch.Row) -> (text: String, ink: Ink)? {
         let candidate = row.candidate
         switch state.batch.status(of: row) {
         case .owned(let book): return ("You have it: \(book.status)", .owned)
-        case .again: return ("Shown again: another copy? c adds one, k skips it.", .owned)
+        case .again: return (StatusStyle.shownAgain, .owned)
         case .notFound, .unavailable, .needsTitle:
             return ((candidate.item.reason ?? "it has no title yet") + "; e enters it by hand", .attention)
         case .weakMatch: return ("The source gives no ISBN: s saves the book anyway, e edits it", .attention)

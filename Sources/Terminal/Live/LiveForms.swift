@@ -2,7 +2,7 @@ import Bookplate
 import Station
 
 /// A number that a person is typing. It is checked after every key.
-struct NumberEntry {
+struct NumberInput {
     private(set) var editor = LineEditor(label: "ISBN", text: "")
 
     /// Returns true if a number can begin with the character: with a digit, or with the `]` of the prefix `]E0` that
@@ -75,29 +75,5 @@ struct PresetForm {
         } catch {
             return .refused(error.description)
         }
-    }
-}
-
-/// Recognises a handheld scanner that types like a keyboard. It types at least eight characters of a number, each at
-/// most 50 ms after the one before, and then Enter.
-struct KeyBurst {
-    static let fewest = 8
-    static let gap: Duration = .milliseconds(50)
-    private var text = ""
-    private var last: Duration = .zero
-
-    /// - Returns: the number if this key is the Enter after it; nil for any other key.
-    mutating func append(_ key: Keyboard.Key, at time: Duration) -> String? {
-        defer { last = time }
-        if time - last > Self.gap { text = "" }
-        switch key {
-        case .character(let character) where "0123456789Xx-]E".contains(character):
-            text.append(character)
-        case .enter:
-            defer { text = "" }
-            return text.count >= Self.fewest ? text : nil
-        default: text = ""
-        }
-        return nil
     }
 }

@@ -39,9 +39,9 @@ struct LiveList {
     private func line(_ row: Batch.Row, isSelected: Bool) -> ScreenLine {
         let style = StatusStyle(state.batch.status(of: row), hasTitle: row.candidate.isComplete)
         let tick = row.end != nil ? "   " : state.batch.isTicked(row) ? "[x]" : "[ ]"
-        let noteWidth = columns >= 60 ? 23 : min(columns / 3, style.note.columns)
+        let detailWidth = columns >= 60 ? 23 : min(columns / 3, style.detail.columns)
         let authorWidth = columns >= 76 ? (columns - 40) * 2 / 5 : 0
-        let titleWidth = max(8, columns - 8 - noteWidth - authorWidth - (authorWidth > 0 ? 2 : 1))
+        let titleWidth = max(8, columns - 8 - detailWidth - authorWidth - (authorWidth > 0 ? 2 : 1))
         let metadata = row.candidate.metadata
         let title = (metadata.title ?? row.candidate.item.isbn.hyphenated).oneLine
         let isFaint = row.end != nil
@@ -50,12 +50,12 @@ struct LiveList {
             .init(title.fitted(titleWidth).padded(titleWidth) + " ", isFaint ? .faint : isSelected ? .strong : .plain),
         ]
         let author = (metadata.authorNames.first ?? "").oneLine
-        if authorWidth > 0, style.note.isEmpty {
-            pieces.append(.init(author.fitted(authorWidth + 1 + noteWidth), .faint))
+        if authorWidth > 0, style.detail.isEmpty {
+            pieces.append(.init(author.fitted(authorWidth + 1 + detailWidth), .faint))
         } else if authorWidth > 0 {
             pieces.append(.init(author.fitted(authorWidth).padded(authorWidth) + " ", .faint))
         }
-        pieces.append(.init(style.note.oneLine.fitted(noteWidth), style.ink))
+        pieces.append(.init(style.detail.oneLine.fitted(detailWidth), style.ink))
         return ScreenLine(pieces)
     }
 }

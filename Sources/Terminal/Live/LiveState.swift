@@ -31,7 +31,7 @@ struct LiveState {
 
     enum Mode {
         case list, help
-        case number(NumberEntry)
+        case number(NumberInput)
         case edit(ID<IntakeItem>, EditForm)
         case preset(PresetForm)
     }

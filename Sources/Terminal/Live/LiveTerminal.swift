@@ -309,7 +309,7 @@ package actor LiveTerminal {
         case .help:
             state.mode = .list
             // A handheld scanner also types while the help is open.
-            if case .character(let character) = key, NumberEntry.begins(with: character) {
+            if case .character(let character) = key, NumberInput.begins(with: character) {
                 await pressInList(key, for: row)
             }
             if case .paste(let text) = key { capture(pasted: text) }
@@ -398,8 +398,8 @@ package actor LiveTerminal {
         case .character("u"):
             await undo(.newest, otherwise: "Nothing to undo in this run. To go further back, run 'scan undo'.")
         case .character("U"): await undo(.allSaves, otherwise: "Nothing was saved in this run.")
-        case .character(let character) where NumberEntry.begins(with: character):
-            var entry = NumberEntry()
+        case .character(let character) where NumberInput.begins(with: character):
+            var entry = NumberInput()
             _ = entry.press(key)
             state.mode = .number(entry)
         case .character(let character) where key.isAboutRow: await press(character, about: row)

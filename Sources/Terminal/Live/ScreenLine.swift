@@ -51,15 +51,20 @@ struct ScreenLine: Equatable {
     }
 
     private func paint(_ text: String, _ ink: Ink, _ style: Style, _ isASCII: Bool) -> String {
-        let text = isASCII ? text.inASCII : text
-        return switch ink {
+        style.paint(isASCII ? text.inASCII : text, ink)
+    }
+}
+
+extension Style {
+    func paint(_ text: String, _ ink: Ink) -> String {
+        switch ink {
         case .plain: text
-        case .strong: style.strong(text)
-        case .faint: style.faint(text)
-        case .new: style.new(text)
-        case .owned: style.owned(text)
-        case .attention: style.attention(text)
-        case .problem: style.problem(text)
+        case .strong: strong(text)
+        case .faint: faint(text)
+        case .new: new(text)
+        case .owned: owned(text)
+        case .attention: attention(text)
+        case .problem: problem(text)
         }
     }
 }

@@ -7,12 +7,12 @@ struct StatusStyle {
     let mark: String
     /// The status in words, for the card.
     let word: String
-    /// The remark in the list: the reason why the book is not ready to be saved, or an empty string.
-    let note: String
+    /// The detail in the list: the reason why the book is not ready to be saved, or an empty string.
+    let detail: String
     let ink: Ink
 
-    private init(_ mark: String, _ word: String, _ note: String, _ ink: Ink) {
-        (self.mark, self.word, self.note, self.ink) = (mark, word, note, ink)
+    private init(_ mark: String, _ word: String, _ detail: String, _ ink: Ink) {
+        (self.mark, self.word, self.detail, self.ink) = (mark, word, detail, ink)
     }
 
     init(_ status: Batch.Status, hasTitle: Bool) {
@@ -36,6 +36,11 @@ struct StatusStyle {
             case .postponed: StatusStyle("–", "LATER", "later", .faint)
             }
     }
+}
+
+extension StatusStyle {
+    /// The advice on a book that was captured twice.
+    static let shownAgain = "Shown again: another copy? c adds one, k skips it."
 }
 
 extension CameraError.Kind {

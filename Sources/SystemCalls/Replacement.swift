@@ -1,6 +1,16 @@
 import Glibc
 import SystemPackage
 
+/// An error of the system at a path.
+public struct FileError: Error, Sendable, Equatable, CustomStringConvertible {
+    public let path: String
+    public let errno: Errno
+
+    public init(path: String, errno: Errno) { (self.path, self.errno) = (path, errno) }
+
+    public var description: String { "\(path): \(errno)" }
+}
+
 /// Replaces a file completely or not at all. The file is on the disk when this function returns.
 ///
 /// The bytes are written to a partial file beside the file, which then takes its place; see ``commitFile(_:to:)``. An
@@ -29,7 +39,11 @@ public func replaceFile(_ path: String, with bytes: some Sequence<UInt8>, mode: 
 /// complete new file.
 public func commitFile(_ partial: String, to path: String) throws(FileError) {
     try syncFile(partial)
-    if let error = retryOnInterrupt({ rename(partial, path) }) { throw FileError(path: path, errno: error) }
+    do throws(Errno) {
+        try retryOnInterrupt { rename(partial, path) }
+    } catch {
+        throw FileError(path: path, errno: error)
+    }
     try syncFolder(of: path)
 }
 
@@ -43,14 +57,13 @@ public func syncFolder(of path: String) throws(FileError) {
 }
 
 private func sync(_ path: String, ignoring harmless: Set<Errno> = []) throws(FileError) {
-    do {
+    let result = Result {
         let file = try FileDescriptor.open(path, .readOnly, options: .closeOnExec)
-        try file.closeAfter {
-            if let error = retryOnInterrupt({ fsync(file.rawValue) }), !harmless.contains(error) { throw error }
-        }
-    } catch {
-        throw FileError(path: path, errno: error as? Errno ?? .ioError)
+        try file.closeAfter { _ = try retryOnInterrupt { fsync(file.rawValue) } }
     }
+    guard case .failure(let error) = result else { return }
+    let code = error as? Errno ?? .ioError
+    if !harmless.contains(code) { throw FileError(path: path, errno: code) }
 }
 
 /// Returns the folder of `path`; "." if the path is only a name.

@@ -1,4 +1,4 @@
-import Files
+import SystemCalls
 import Glibc
 import SystemPackage
 import TestTools
@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test(arguments: [("/a/b", "/a"), ("/a", "/"), ("a", "."), ("a/b", "a")])
-    func `has a folder`(path: String, expected: String) { #expect(Files.folder(of: path) == expected) }
+    func `has a folder`(path: String, expected: String) { #expect(SystemCalls.folder(of: path) == expected) }
 }
 
 @Suite struct `Reading a file or folder` {
