@@ -39,7 +39,9 @@ extension `In a browser` {
                 try await browser.wait("told", until: "document.querySelector('.toast')?.textContent.includes('Saved')")
                 #expect(try await kiosk.titles() == ["The Left Hand of Darkness"])
                 try await browser.type("u")
-                try await browser.wait("taken back", until: "!document.querySelector('.toast [data-key=u]')")
+                try await browser.wait(
+                    "undone",
+                    until: "[...document.querySelectorAll('.toast')].some((one) => one.textContent.includes('Undone'))")
                 #expect(try await kiosk.titles() == [])
             }
         }

@@ -110,7 +110,7 @@ import Testing
         process.environment = scan.environment
         let pipe = Pipe()
         process.standardOutput = pipe
-        try process.run(atMost: .seconds(300))
+        try process.run(atMost: .seconds(900))
         let text = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         process.waitUntilExit()
         return (process.terminationStatus, text)

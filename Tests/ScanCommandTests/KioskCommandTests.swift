@@ -137,7 +137,7 @@ struct RunningCommand {
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = FileHandle.nullDevice
         process.standardError = err
-        try process.run(atMost: .seconds(300))
+        try process.run(atMost: .seconds(900))
     }
 
     /// Returns the rest of its standard error, until it ends.

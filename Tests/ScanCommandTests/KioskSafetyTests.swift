@@ -172,7 +172,7 @@ import Testing
         process.arguments = ["read-photo"]
         process.standardInput = Pipe()
         process.standardOutput = FileHandle.nullDevice
-        try process.run(atMost: .seconds(300))
+        try process.run(atMost: .seconds(900))
         defer {
             // A child inherits the blocked signals of the thread that starts it; SIGKILL cannot be blocked.
             kill(process.processIdentifier, SIGKILL)

@@ -214,7 +214,7 @@ private func run(_ arguments: String...) throws -> (status: Int32, out: String) 
     process.standardOutput = pipe
     process.standardError = pipe
     process.standardInput = FileHandle.nullDevice
-    try process.run(atMost: .seconds(300))
+    try process.run(atMost: .seconds(900))
     let data = pipe.fileHandleForReading.readDataToEndOfFile()
     process.waitUntilExit()
     return (process.terminationStatus, String(decoding: data, as: UTF8.self))

@@ -32,7 +32,7 @@ final class PseudoTerminal {
         process.standardInput = end
         process.standardOutput = end
         process.standardError = end
-        try process.run(atMost: .seconds(300))
+        try process.run(atMost: .seconds(900))
         try end.close()
     }
 

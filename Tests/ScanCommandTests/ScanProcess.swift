@@ -111,7 +111,7 @@ struct ScanProcess {
         process.standardInput = try FileHandle(forReadingFrom: inFile)
         process.standardOutput = try FileHandle(forWritingTo: out)
         process.standardError = try FileHandle(forWritingTo: err)
-        try process.run(atMost: .seconds(300))
+        try process.run(atMost: .seconds(900))
         return Running(process: process, out: out, err: err)
     }
 
