@@ -59,7 +59,7 @@ struct ScanProgram {
                 "LANG": "C.UTF-8",
             ]
             (process.standardInput, process.standardOutput, process.standardError) = (input, out, err)
-            try process.run(atMost: .seconds(300))
+            try process.run(atMost: .seconds(900))
         }
 
         /// No program outlives its test.
