@@ -30,7 +30,7 @@ struct BookAPI: Sendable {
 
     private func change(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let copy = try context.id(of: Copy.self)
-        let sent = try await request.json(RequestObject.self)
+        let sent = try await request.object()
         return try await parts.perform(on: copy) {
             let (patch, precondition) = (
                 try BookPatch(sent, and: [EditPrecondition.memberName]), try EditPrecondition(sent)
@@ -59,7 +59,7 @@ struct BookAPI: Sendable {
         _ request: Request, _ context: KioskContext, _ edit: @escaping @Sendable (inout [String], String) -> Void
     ) async throws -> JSONResponse {
         let copy = try context.id(of: Copy.self)
-        let sent = try await request.json(RequestObject.self)
+        let sent = try await request.object()
         try sent.checkMembers(["name"])
         let sentName = try sent.text("name").value ?? ""
         return try await parts.perform(on: copy) {
@@ -102,7 +102,7 @@ struct BookAPI: Sendable {
     /// the copy gets a new edition, because nothing identifies the existing one.
     private func addCopy(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let copy = try context.id(of: Copy.self)
-        let sent = try await request.json(RequestObject.self)
+        let sent = try await request.object()
         try sent.checkMembers(["request"])
         let name = try sent.request()
         guard let book = try await parts.library.book(copy) else { throw RequestRefusal.notFound("book") }

@@ -59,7 +59,7 @@ struct BookFormPage: Sendable {
     /// request with the same `request` saves nothing more.
     private func enter(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let now = parts.ports.now()
-        let entered = try EnteredBook(try await request.json(RequestObject.self))
+        let entered = try EnteredBook(try await request.object())
         let confirmed = try await answeringItem(entered.confirmed)
         let result: SaveResult
         do {

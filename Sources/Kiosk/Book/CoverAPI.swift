@@ -83,7 +83,7 @@ struct CoverAPI: Sendable {
     private func respond(with book: Book) async throws -> JSONResponse {
         let kept = try await parts.library.keptCover(of: book.edition.id)
         let cover: JSONValue = kept.map { ["own": .bool($0.isOwn), "bytes": .integer($0.bytes)] } ?? .null
-        return JSONResponse(book.json.with("cover", cover).with(change: nil))
+        return JSONResponse(book.json.appending([("cover", cover)]).with(change: nil))
     }
 }
 

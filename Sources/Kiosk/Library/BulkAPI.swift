@@ -111,7 +111,7 @@ struct BulkAPI: Sendable {
         _ changed: Int, _ change: ID<Change>?, _ next: String?, of body: BookSelection
     ) -> JSONResponse {
         let answer: JSONValue = ["changed": .integer(changed), "change": JSONValue(change?.rawValue)]
-        return JSONResponse(body.isSearch ? answer.with("next", JSONValue(next)) : answer)
+        return JSONResponse(body.isSearch ? answer.appending([("next", JSONValue(next))]) : answer)
     }
 }
 

@@ -31,6 +31,9 @@ extension RequestRefusal {
         status: .contentTooLarge, code: "tooLarge",
         message: "The body is too large. The limit is 64 kB for JSON, 32 MiB for a photo and 5 MiB for a cover.")
 
+    static let unexpectedJSON = RequestRefusal(
+        status: .badRequest, code: "badJSON", message: "The body is not the JSON that this route expects.")
+
     /// The refusal for an unknown caller who uses a route that is not for everyone.
     static let signInNeeded = RequestRefusal(
         status: .unauthorized, code: "signInNeeded", message: "Sign in with the access code first.")
