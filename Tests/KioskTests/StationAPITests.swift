@@ -56,6 +56,8 @@ private let dune = "9780441013593"
         #expect(edited.text("row.title") == "Logic" && edited.number("row.pageCount") == 12)
         let emptied = try await rig.ask("PATCH", row, #"{"pageCount":null}"#)
         #expect(emptied.text("row.title") == "Logic" && emptied["row.pageCount"] == nil)
+        let misspelt = try await rig.ask("PATCH", row, #"{"titel":"Logic"}"#)
+        #expect(misspelt.status == 400 && misspelt.text("error.code") == "unknownField")
         let unticked = try await rig.ask("POST", row + "/tick", #"{"ticked":false}"#)
         #expect(unticked["row.ticked"] as? Bool == false)
         #expect(try await rig.ask("POST", row + "/lookup", "{}").number("asked") == 1)

@@ -111,8 +111,8 @@ struct StationRoutes: Sendable {
 
     private func edit(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let id = try context.id(of: IntakeItem.self)
-        let body = try await request.json(BookBody.self)
-        return JSONResponse(["row": try await station.edit(id, body.edit).json])
+        let edit = try MetadataEdit(ofRow: try await request.object())
+        return JSONResponse(["row": try await station.edit(id, edit).json])
     }
 
     private func thumbnail(_ request: Request, _ context: KioskContext) async throws -> Response {
@@ -176,26 +176,19 @@ private struct IgnoredBody: Decodable {
     init(from decoder: any Decoder) throws {}
 }
 
-/// The new values of a book's fields, such as `{"title": …, "pageCount": null}`. Absent members leave their fields as
-/// they are, and null clears a field.
-private struct BookBody: Decodable {
-    var edit = MetadataEdit()
-
-    private enum Key: String, CodingKey { case title, subtitle, authors, publisher, publishedDate, pageCount }
-
-    init(from decoder: any Decoder) throws {
-        let body = try decoder.container(keyedBy: Key.self)
-        func text(_ key: Key) throws -> String? {
-            body.contains(key) ? try body.decodeIfPresent(String.self, forKey: key) ?? "" : nil
-        }
-        edit.title = try text(.title)
-        edit.subtitle = try text(.subtitle)
-        edit.publisher = try text(.publisher)
-        edit.publishedDate = try text(.publishedDate)
-        if body.contains(.authors) {
-            let names = try body.decodeIfPresent([String].self, forKey: .authors) ?? []
-            edit.authors = names.filter { !$0.cleanedLine.isEmpty }
-        }
-        if body.contains(.pageCount) { edit.pageCount = .some(try body.decodeIfPresent(Int.self, forKey: .pageCount)) }
+extension MetadataEdit {
+    /// Parses the new values of a captured book's fields, such as `{"title": …, "pageCount": null}`. Absent members
+    /// leave their fields as they are, and null clears a field.
+    ///
+    /// - Throws: ``RequestRefusal`` (400) for unknown members and wrong types.
+    init(ofRow sent: RequestObject) throws {
+        try sent.checkMembers(["title", "subtitle", "authors", "publisher", "publishedDate", "pageCount"])
+        self.init()
+        title = try sent.text("title").value(clearedBy: "")
+        subtitle = try sent.text("subtitle").value(clearedBy: "")
+        publisher = try sent.text("publisher").value(clearedBy: "")
+        publishedDate = try sent.text("publishedDate").value(clearedBy: "")
+        authors = try sent.texts("authors").value(clearedBy: [])?.filter { !$0.cleanedLine.isEmpty }
+        pageCount = try sent.integer("pageCount").edited
     }
 }
