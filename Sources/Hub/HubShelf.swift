@@ -59,25 +59,25 @@ public struct HubShelf: Shelf {
 
     public func update(
         _ id: ID<Copy>, at now: Date, _ change: @escaping @Sendable (inout Book) throws -> Void
-    ) async throws -> (book: Book, change: ID<Change>) { throw HubOnlyRefusal() }
+    ) async throws -> (book: Book, change: ID<Change>) { throw HubOnlyError() }
 
     public func update(
         _ ids: [ID<Copy>], continuing earlier: ID<Change>?, at now: Date,
         _ change: @escaping @Sendable (inout Copy) throws -> Void
-    ) async throws -> (changed: Int, change: ID<Change>?) { throw HubOnlyRefusal() }
+    ) async throws -> (changed: Int, change: ID<Change>?) { throw HubOnlyError() }
 
     public func trash(
         _ ids: [ID<Copy>], continuing earlier: ID<Change>?, at now: Date
-    ) async throws -> (changed: Int, change: ID<Change>?) { throw HubOnlyRefusal() }
+    ) async throws -> (changed: Int, change: ID<Change>?) { throw HubOnlyError() }
 
     public func restore(
         _ ids: [ID<Copy>], continuing earlier: ID<Change>?, at now: Date
-    ) async throws -> (changed: Int, change: ID<Change>?) { throw HubOnlyRefusal() }
+    ) async throws -> (changed: Int, change: ID<Change>?) { throw HubOnlyError() }
 
-    public func purge(_ ids: [ID<Copy>]) async throws { throw HubOnlyRefusal() }
+    public func purge(_ ids: [ID<Copy>]) async throws { throw HubOnlyError() }
 
     /// The error for an edit on a station, which only captures books. Books are edited on the hub.
-    public struct HubOnlyRefusal: Error, CustomStringConvertible {
+    public struct HubOnlyError: Error, CustomStringConvertible {
         public let description = "the books are in the hub's library. Do this on the hub."
     }
 }

@@ -3,8 +3,8 @@ import FoundationEssentials
 
 // The decoded lines of Bookplate's JSON. Their values are checked when the lines become records.
 
-/// The reason why a line is refused.
-struct LineRefusal: Error, CustomStringConvertible {
+/// The reason why a line is not valid.
+struct LineError: Error, CustomStringConvertible {
     var description: String
 }
 

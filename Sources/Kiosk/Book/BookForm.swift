@@ -73,8 +73,7 @@ struct BookFormPage: Sendable {
             let title = String(book.displayTitle.cleanedLine.prefix(120))
             let location = book.copy.shelf.map { " on the shelf \"\($0.cleanedLine.prefix(80))\"" } ?? ""
             throw RequestRefusal(
-                status: .conflict, code: "owned",
-                message: "You already have \"\(title)\"\(location). To add it again, mark it as another copy.",
+                .owned, "You already have \"\(title)\"\(location). To add it again, mark it as another copy.",
                 values: ["title": title])
         case .saved(let copy, _), .wishFulfilled(let copy, _), .restored(let copy, _), .alreadySaved(let copy):
             do {

@@ -58,8 +58,7 @@ struct ReadingAPI: Sendable {
         }
     }
 
-    private static let oneOfTwo = RequestRefusal(
-        status: .badRequest, code: "badField", message: "Give either \"page\" or \"percent\".")
+    private static let oneOfTwo = RequestRefusal(.badField, "Give either \"page\" or \"percent\".")
 
     private static func amount(_ sent: RequestObject) throws -> ProgressEntry.Amount? {
         switch (try sent.integer("page").value, try sent.number("percent").value) {

@@ -11,13 +11,10 @@ extension StationRoutes {
         guard let type = request.headers[.contentType]?.split(separator: ";").first?.lowercased(),
             Self.photoTypes.contains(type)
         else {
-            throw RequestRefusal(
-                status: .unsupportedMediaType, code: "notPhoto", message: "A photo must be a JPEG, PNG, WebP or HEIC.")
+            throw RequestRefusal(.notPhoto, "A photo must be a JPEG, PNG, WebP or HEIC.")
         }
         guard let read = parts.ports.readPhoto else {
-            throw RequestRefusal(
-                status: .serviceUnavailable, code: "noPhotos",
-                message: "Photos cannot be read here. Type the ISBN, or use 'scan --image'.")
+            throw RequestRefusal(.noPhotos, "Photos cannot be read here. Type the ISBN, or use 'scan --image'.")
         }
         let asked = try item(of: request.uri.queryParameters["request"].map { String($0) })
         // The request waits for its turn before its first byte is read, so that waiting photos stay in the browsers.
@@ -25,8 +22,7 @@ extension StationRoutes {
         do {
             reading = try await photos.withPermit { try await read(try await request.photo()) }
         } catch let error as KioskError where error.kind == .refused {
-            throw RequestRefusal(
-                status: .unprocessableContent, code: "refused", message: error.message, key: "unsoundPhoto")
+            throw RequestRefusal(.refused, error.message, key: "unsoundPhoto")
         }
         let texts = parts.pages.texts(context)
         var (detections, refused): ([Detection], [JSONValue]) = ([], [])
@@ -44,8 +40,7 @@ extension StationRoutes {
         }
         guard !reading.symbols.isEmpty else {
             throw RequestRefusal(
-                status: .unprocessableContent, code: "noBarCode",
-                message: "No bar code was found in the photo. Take it from closer, in even light, or type the ISBN.")
+                .noBarCode, "No bar code was found in the photo. Take it from closer, in even light, or type the ISBN.")
         }
         let rows = try await station.capture(detections)
         return JSONResponse(["rows": .array(rows.map(\.json)), "refused": .array(refused)])

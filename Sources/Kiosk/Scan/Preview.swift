@@ -111,14 +111,12 @@ struct PreviewRoutes: Sendable {
         guard let preview = parts.ports.preview, case .streaming = await parts.ports.station.snapshot(limit: 0).camera
         else {
             throw RequestRefusal(
-                status: .serviceUnavailable, code: "noPicture",
-                message: "The camera shows no picture at the moment. The page tries again automatically.",
+                .noPicture, "The camera shows no picture at the moment. The page tries again automatically.",
                 headers: [.retryAfter: "1"])
         }
         guard let frames = preview.parts() else {
             throw RequestRefusal(
-                status: .serviceUnavailable, code: "tooManyWatch",
-                message: "\(PreviewFeed.most) pages already show the camera. Close one of them.",
+                .tooManyWatch, "\(PreviewFeed.most) pages already show the camera. Close one of them.",
                 headers: [.retryAfter: "5"], values: ["count": "\(PreviewFeed.most)"])
         }
         return Response(

@@ -48,7 +48,7 @@ struct StationRoutes: Sendable {
         let body = try await request.json(Captured.self)
         let origin = body.origin ?? .typed
         guard origin == .typed || origin == .scanner else {
-            throw RequestRefusal(status: .badRequest, code: "badJSON", message: "The origin must be typed or scanner.")
+            throw RequestRefusal(.badJSON, "The origin must be typed or scanner.")
         }
         let number = TypedNumber(text: body.text, origin: origin)
         return JSONResponse(["row": try await station.capture(number, request: item(of: body.request)).json])
@@ -58,7 +58,7 @@ struct StationRoutes: Sendable {
     func item(of request: String?) throws -> ID<IntakeItem>? {
         guard let request else { return nil }
         guard let uuid = UUID(uuidString: request) else {
-            throw RequestRefusal(status: .badRequest, code: "badField", message: "\"request\" must be a UUID.")
+            throw RequestRefusal(.badField, "\"request\" must be a UUID.")
         }
         return ID(rawValue: uuid.uuidString.lowercased())
     }

@@ -43,8 +43,7 @@ struct Authenticator: Sendable {
             // Origin need not be checked here, because other sites' pages cannot send this header. Cookies are ignored.
             guard let station = try await ports.library.pairedStation(withToken: token, at: ports.now()) else {
                 throw RequestRefusal(
-                    status: .unauthorized, code: "unknownToken",
-                    message: "This hub does not know the station's token. Pair the station again.",
+                    .unknownToken, "This hub does not know the station's token. Pair the station again.",
                     headers: [.wwwAuthenticate: "Bearer"])
             }
             context.caller = .station(station)
@@ -115,8 +114,7 @@ struct Authenticator: Sendable {
             // the reason.
             if route.audience == .stations { throw .tokenNeeded }
             if case .station = context.caller {
-                throw RequestRefusal(
-                    status: .forbidden, code: "notYours", message: "Stations may not use this route.")
+                throw RequestRefusal(.notYours, "Stations may not use this route.")
             }
             throw .signInNeeded
         }

@@ -57,8 +57,7 @@ extension Request {
     private func jsonBytes() async throws -> [UInt8] {
         guard let type = headers[.contentType], type.split(separator: ";").first?.lowercased() == "application/json"
         else {
-            throw RequestRefusal(
-                status: .unsupportedMediaType, code: "notJSON", message: "The body must be application/json.")
+            throw RequestRefusal.notJSON
         }
         return [UInt8](buffer: try await body.collect(upTo: Self.maxJSONBytes))
     }
@@ -95,9 +94,8 @@ struct RequestObject: Sendable {
     func checkMembers(_ names: Set<String>) throws {
         guard let unknown = members.keys.sorted().first(where: { !names.contains($0) }) else { return }
         throw RequestRefusal(
-            status: .badRequest, code: "unknownField",
-            message:
-                "Unknown field \"\(unknown.cleanedLine.prefix(40))\"; allowed: \(names.sorted().joined(separator: ", "))."
+            .unknownField,
+            "Unknown field \"\(unknown.cleanedLine.prefix(40))\"; allowed: \(names.sorted().joined(separator: ", "))."
         )
     }
 
@@ -189,7 +187,7 @@ struct RequestObject: Sendable {
     }
 
     static func refusal(_ name: String, _ what: String) -> RequestRefusal {
-        RequestRefusal(status: .badRequest, code: "badField", message: "\"\(name)\" must be \(what).")
+        RequestRefusal(.badField, "\"\(name)\" must be \(what).")
     }
 }
 
@@ -221,7 +219,7 @@ extension Edit {
     /// - Throws: ``RequestRefusal`` (400) if the member is absent or null.
     func required(as name: String) throws -> Value {
         guard let value else {
-            throw RequestRefusal(status: .badRequest, code: "missingField", message: "\"\(name)\" is missing.")
+            throw RequestRefusal(.missingField, "\"\(name)\" is missing.")
         }
         return value
     }

@@ -22,7 +22,7 @@ extension Texts {
     /// Returns the translated message of a refused request, or its own message if there is no translation.
     func message(for refusal: RequestRefusal) -> String {
         if refusal.isTranslated { return refusal.message }
-        let key = "refusals." + (refusal.key ?? "code \(refusal.code)")
+        let key = "refusals." + refusal.code
         let text = self(key, refusal.values)
         return text.isEmpty || text == key ? refusal.message : text
     }
@@ -41,7 +41,7 @@ extension Texts {
         if let message = message(for: refusal) { return message }
         let text = self("refusals.trouble \(refusal.code)")
         guard text.hasPrefix("refusals.") else { return text }
-        return self(refusal.kind.httpStatus == 503 ? "refusals.trouble unavailable" : "refusals.trouble fault")
+        return self(refusal.httpStatus == 503 ? "refusals.trouble unavailable" : "refusals.trouble fault")
     }
 
     /// Returns the name of a field, such as "note" or "page count", in this language.
