@@ -30,9 +30,9 @@ struct BookFormPage: Sendable {
         var view = BookFormView(Book(edition: edition, copy: Copy(added: parts.ports.now())), texts).view
         view["isNew"] = true
         view["request"] = ID<Confirmed>().rawValue
-        if let refusal = known.refusal { view["numberTrouble"] = texts("form.wrongNumber", ["reason": refusal]) }
+        if let refusal = known.refusal { view["numberError"] = texts("form.wrongNumber", ["reason": refusal]) }
         if let owned = known.owned {
-            view["owned"] = ["id": owned.id.rawValue, "words": Self.ownedMessage(owned, texts)] as View
+            view["owned"] = ["id": owned.id.rawValue, "message": Self.ownedMessage(owned, texts)] as View
         }
         return try await parts.pages.render(
             Pages.Page(template: "form", title: texts("form.add"), tab: .library, view: view), context)

@@ -102,7 +102,7 @@ struct BookHistory {
                 reading.started.map { texts("book.startedOn", ["when": texts.when($0)]) },
                 reading.progress.map { texts.progress($0.amount, pageCount: pageCount) },
             ].compactMap(\.self)
-            return ["cancelledWords": details.isEmpty ? texts("book.noDay") : details.joined(separator: " · ")]
+            return ["cancelledText": details.isEmpty ? texts("book.noDay") : details.joined(separator: " · ")]
         }
     }
 
@@ -131,7 +131,7 @@ struct BookHistory {
         ]
         return [
             "sessionID": session.id.rawValue, "when": texts.instant(session.start, in: zone),
-            "sessionWords": details.compactMap(\.self).joined(separator: " · "), "ended": !session.isRunning,
+            "sessionText": details.compactMap(\.self).joined(separator: " · "), "ended": !session.isRunning,
             "start": session.start.rfc3339, "minutes": session.minutes.map(String.init) ?? "",
             "firstPage": String(session.startPage), "lastPage": session.endPage.map(String.init) ?? "",
         ]
@@ -238,8 +238,8 @@ struct HistoryChart: Sendable {
             "chart": id, "line": line, "dots": dots,
             "top": topPage.map { texts("book.page", ["page": texts.grouped($0)]) } ?? texts.percent(1),
             "from": texts.day(first.day), "to": texts.day(last.day),
-            "told": texts(
-                "book.chartTold",
+            "text": texts(
+                "book.chartText",
                 [
                     "from": texts.day(first.day), "first": reached(first), "to": texts.day(last.day),
                     "last": reached(last),

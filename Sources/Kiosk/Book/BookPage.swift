@@ -94,7 +94,7 @@ struct BookPage: Sendable {
                 other.copy.shelf, other.copy.isOnWishlist ? texts("common.wishlist") : nil,
                 texts("book.addedOn", ["day": texts.day(CalendarDay(other.copy.added, in: parts.ports.zone))]),
             ]
-            return ["copyID": other.id.rawValue, "words": details.compactMap(\.self).joined(separator: " · ")]
+            return ["copyID": other.id.rawValue, "details": details.compactMap(\.self).joined(separator: " · ")]
         }
     }
 }
@@ -219,7 +219,7 @@ struct BookHead {
             view["otherSession"] =
                 [
                     "otherCopy": running.copy.rawValue,
-                    "otherWords": texts(
+                    "otherText": texts(
                         "book.otherSession", ["title": LibraryHit.short(running.title ?? running.displayTitle)]),
                 ] as View
         } else if isThere {

@@ -64,7 +64,7 @@ struct HomeView: Sendable {
         if hidden > 0 { view["more"] = texts("home.more", n: hidden) }
         if let challenge = year.challenge {
             view["challenge"] = [
-                "words": texts(
+                "amount": texts(
                     "stats.ofBooks", count: challenge.goal,
                     ["done": texts.grouped(challenge.done), "goal": texts.grouped(challenge.goal)]),
                 "sentence": texts.sentence(of: challenge),
@@ -120,7 +120,7 @@ struct HomeView: Sendable {
         if let days = read.daysToRead { view["days"] = texts("home.inDays", n: max(1, days)) }
         if let rating = read.book.copy.rating {
             view["rating"] = [
-                "stars": texts.stars(rating), "words": texts("stats.nStars", ["n": texts.tenths(rating)]),
+                "stars": texts.stars(rating), "label": texts("stats.nStars", ["n": texts.tenths(rating)]),
             ]
         }
         return view

@@ -51,7 +51,7 @@ struct ScanPage: Sendable {
         let shown = isWhole ? listed : Array(listed.prefix(Self.shownRows))
 
         var view: View = [
-            "words": rowViews.statusTexts.text, "cameraState": snapshot.camera.word,
+            "texts": rowViews.statusTexts.text, "cameraState": snapshot.camera.word,
             "cameraText": cameraText(snapshot.camera, texts), "preset": presetView(snapshot.preset, texts),
             "rows": shown.map { rowViews.listed($0, isCurrent: $0.id == current?.id) },
         ]
@@ -174,11 +174,11 @@ struct ScanRowView: Sendable {
         view["message"] = message(row) ?? ""
         if row.isOpen {
             view["undoAct"] = "POST /api/station/rows/\(row.id.rawValue)/skip"
-            view["undoSaid"] = "{}"
+            view["undoRequest"] = "{}"
             view["undoWord"] = texts("common.skip")
         } else if let undo, undo.items.contains(row.id) {
             view["undoAct"] = "POST /api/station/undo"
-            view["undoSaid"] = undo.requestBody
+            view["undoRequest"] = undo.requestBody
             // Undo applies to all books of the act.
             view["undoWord"] = undo.items.count > 1 ? undoLabel(for: undo) : texts("common.undo")
         }

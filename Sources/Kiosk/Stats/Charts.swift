@@ -66,7 +66,7 @@ extension Chart {
             "marks": marks.map { mark -> View in
                 [
                     "x": Self.unit(mark.x), "y": Self.unit(mark.y), "w": Self.unit(mark.width),
-                    "h": Self.unit(mark.height), "style": mark.style, "words": mark.text,
+                    "h": Self.unit(mark.height), "style": mark.style, "text": mark.text,
                 ]
             },
             "labels": labels.map { label -> View in

@@ -162,7 +162,7 @@ struct StatsCharts: Sendable {
                 case 4: texts("stats.overPages", ["n": bounds[2]])
                 default: "– " + bounds[level - 1]
                 }
-            return ["level": String(level), "words": text]
+            return ["level": String(level), "text": text]
         }
     }
 }

@@ -303,7 +303,7 @@ struct StatsView: Sendable {
 
     private func goal(_ name: String, _ done: Int, _ goal: Int, _ amount: String, _ sentence: String) -> View {
         [
-            "name": name, "words": amount, "sentence": sentence,
+            "name": name, "amount": amount, "sentence": sentence,
             "part": Chart.unit(min(100, 100 * Double(done) / Double(max(1, goal)))),
         ]
     }
