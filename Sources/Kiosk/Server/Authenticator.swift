@@ -1,3 +1,4 @@
+import Async
 import Bookplate
 import Hummingbird
 import Logging
@@ -16,7 +17,7 @@ struct Authenticator: Sendable {
     /// anything.
     let isBehindProxy: Bool
     let logger: Logger
-    private let hasWarned = Flag()
+    private let hasWarned = SharedValue(false)
 
     init(
         ports: KioskPorts, crossSite: CrossSite, connections: Connections, isBehindProxy: Bool, logger: Logger
@@ -94,7 +95,7 @@ struct Authenticator: Sendable {
     /// Warns once about a request from this machine for a configured host name. Such a request was probably sent by a
     /// proxy, which may also forward requests without announcing itself.
     private func warnOfProxy(_ request: Request) {
-        guard let authority = request.head.authority, crossSite.names.isConfigured(authority), hasWarned.setIfUnset()
+        guard let authority = request.head.authority, crossSite.names.isConfigured(authority), !hasWarned.exchange(true)
         else {
             return
         }
