@@ -298,7 +298,7 @@ extension ConfirmRefusal: Refusal {
 
 extension AnnotationRefusal: Refusal {
     public var kind: RefusalKind { .notFound }
-    public var code: String { "noRemark" }
+    public var code: String { "noAnnotation" }
 
     public var arguments: [String: RefusalArgument] {
         switch self {
@@ -310,7 +310,7 @@ extension AnnotationRefusal: Refusal {
 
 extension SearchRefusal: Refusal {
     public var kind: RefusalKind { .badQuery }
-    public var code: String { "noPlace" }
+    public var code: String { "noPosition" }
 }
 
 extension StationRefusal: Refusal {

@@ -22,7 +22,7 @@ struct BookPage: Sendable {
         let offset = try request.number("sessions", in: 0...1_000_000, or: 0)
         let history = BookHistory(
             book: whole.book,
-            figures: try await library.stats(of: copy, at: now, in: parts.ports.zone),
+            stats: try await library.stats(of: copy, at: now, in: parts.ports.zone),
             entries: try await entries(of: whole.book, request),
             // One more session than the page shows is loaded, so that the page knows about older sessions.
             sessions: try await library.sessions(of: copy, limit: Self.sessionsAtATime + 1, offset: offset),

@@ -18,27 +18,27 @@ extension StationRoutes {
         }
         let asked = try item(of: request.uri.queryParameters["request"].map { String($0) })
         // The request waits for its turn before its first byte is read, so that waiting photos stay in the browsers.
-        let reading: DecodedPhoto
+        let photo: DecodedPhoto
         do {
-            reading = try await photos.withPermit { try await read(try await request.photo()) }
+            photo = try await photos.withPermit { try await read(try await request.photo()) }
         } catch let error as KioskError where error.kind == .refused {
             throw RequestRefusal(.refused, error.message, key: "unsoundPhoto")
         }
         let texts = parts.pages.texts(context)
         var (detections, refused): ([Detection], [JSONValue]) = ([], [])
-        for symbol in reading.symbols {
+        for symbol in photo.symbols {
             do throws(ISBNRefusal) {
                 let isbn = try symbol.isbn()
                 detections.append(
                     Detection(
                         isbn: isbn, raw: symbol.payload, addon: symbol.addon, origin: .photo,
-                        thumbnail: reading.thumbnail,
+                        thumbnail: photo.thumbnail,
                         item: asked.map { ID(of: isbn, number: detections.count { $0.isbn == isbn }, askedBy: $0) }))
             } catch {
                 refused.append(["payload": .string(symbol.payload), "reason": JSONValue(texts.message(for: error))])
             }
         }
-        guard !reading.symbols.isEmpty else {
+        guard !photo.symbols.isEmpty else {
             throw RequestRefusal(
                 .noBarCode, "No bar code was found in the photo. Take it from closer, in even light, or type the ISBN.")
         }

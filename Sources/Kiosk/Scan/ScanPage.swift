@@ -230,7 +230,7 @@ struct ScanRowView: Sendable {
         let year = metadata.publishedDate.map { String($0.year) } ?? metadata.publishedDateText.map(Self.short)
         let source = item.source.map { texts.source($0) }
         return [
-            "id": row.id.rawValue, "look": row.status.look, "mark": row.status.mark,
+            "id": row.id.rawValue, "look": row.status.tone, "mark": row.status.mark,
             "state": label(for: row.status), "name": name, "initial": String(name.prefix(1)),
             "by": [Self.short(metadata.authorNames.joined(separator: ", ")), year ?? ""].filter { !$0.isEmpty }
                 .joined(separator: " · "),
@@ -340,7 +340,7 @@ extension Station.Row {
 extension Batch.Status {
     /// The shape that is shown in addition to the colour.
     fileprivate var mark: String {
-        switch look {
+        switch tone {
         case "owned": "●"
         case "attention": "▲"
         default: self == .skipped ? "–" : "✓"

@@ -50,7 +50,7 @@ extension KioskParts {
             NamesAPI(parts: self).routes,
             SettingsAPI(parts: self).routes,
             MaintenanceAPI(parts: self).routes,
-            HubAPI(parts: self).routes,
+            HubRoutes(parts: self).routes,
         ].flatMap(\.self)
     }
 }

@@ -17,7 +17,7 @@ struct ChangesPage: Sendable {
             "changes": changes.map { change -> View in
                 var view: View = [
                     "summary": change.summary.cleanedLine, "when": texts.instant(change.at, in: parts.ports.zone),
-                    "station": parts.deviceLabel(change.device.cleanedLine, texts),
+                    "device": parts.deviceLabel(change.device.cleanedLine, texts),
                     "body": JSONValue.object([(key: "change", value: .string(change.id.rawValue))]).text,
                     "undoLabel": texts("settings.undoNamed", ["summary": change.summary.cleanedLine]),
                 ]

@@ -24,8 +24,8 @@ struct StatsPage: Sendable {
         let yearDays = try await days(of: year, overview)
         let memories = try await parts.library.onThisDay(at: now, in: zone)
 
-        let figures = StatsView(overview: overview, period: selected, year: year, yearDays: yearDays, texts: texts)
-        var view = figures.view
+        let stats = StatsView(overview: overview, period: selected, year: year, yearDays: yearDays, texts: texts)
+        var view = stats.view
         view["memories"] = memories.prefix(Self.maxMemories).map { texts.view(of: $0) }
         view["hasMemories"] = !memories.isEmpty
         return try await parts.pages.render(

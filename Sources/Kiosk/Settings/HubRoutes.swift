@@ -5,7 +5,7 @@ import Hummingbird
 /// The hub's side of the hub protocol: other stations pair with this library and send their captures to it.
 ///
 /// All requests of a station are idempotent: a repeated delivery gets the same receipt.
-struct HubAPI: Sendable {
+struct HubRoutes: Sendable {
     let parts: KioskParts
 
     /// The largest thumbnail, in bytes.
