@@ -37,11 +37,14 @@ struct CoverAPI: Sendable {
     private func keep(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         guard request.headers[.contentType]?.lowercased().hasPrefix("image/") == true else { throw Self.notPicture }
         let book = try await book(context)
-        let bytes = [UInt8](buffer: try await request.body.collect(upTo: Self.maxBytes))
-        // The type is detected from the first bytes, because the declared type is not trusted.
-        guard let type = PictureType(bytes), type != .gif else { throw Self.notPicture }
-        try await check(bytes)
-        try await parts.library.keepOwnCover(bytes, of: book.edition.id)
+        // The request waits for its turn before its first byte is read, so that waiting covers stay in the browsers.
+        try await parts.uploads.withPermit {
+            let bytes = [UInt8](buffer: try await request.body.collect(upTo: Self.maxBytes))
+            // The type is detected from the first bytes, because the declared type is not trusted.
+            guard let type = PictureType(bytes), type != .gif else { throw Self.notPicture }
+            try await check(bytes)
+            try await parts.library.keepOwnCover(bytes, of: book.edition.id)
+        }
         return try await respond(with: book)
     }
 

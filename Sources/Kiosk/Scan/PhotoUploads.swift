@@ -20,7 +20,7 @@ extension StationRoutes {
         // The request waits for its turn before its first byte is read, so that waiting photos stay in the browsers.
         let photo: DecodedPhoto
         do {
-            photo = try await photos.withPermit { try await read(try await request.photo()) }
+            photo = try await parts.uploads.withPermit { try await read(try await request.photo()) }
         } catch let error as KioskError where error.kind == .refused {
             throw RequestRefusal(.refused, error.message, key: "unsoundPhoto")
         }

@@ -1,4 +1,3 @@
-import Async
 import Bookplate
 import FoundationEssentials
 import Hummingbird
@@ -7,10 +6,6 @@ import Station
 /// Captures books with the station, and edits, saves and skips them.
 struct StationRoutes: Sendable {
     let parts: KioskParts
-    /// Allows two photos in memory at once. Further photos wait for their turn.
-    let photos = AsyncSemaphore(permits: 2)
-
-    init(parts: KioskParts) { self.parts = parts }
 
     var station: Station { parts.ports.station }
 

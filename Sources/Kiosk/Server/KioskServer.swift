@@ -187,6 +187,8 @@ struct KioskParts: Sendable {
     let events = EventHub()
     let connections: Connections
     let authenticator: Authenticator
+    /// Allows two uploaded pictures in memory at once. Further ones wait for their turn.
+    let uploads = AsyncSemaphore(permits: 2)
     /// The identifier of this run of the service; see ``EventRoutes/run``.
     let run = ID<KioskServer>().rawValue
     let logger: Logger
