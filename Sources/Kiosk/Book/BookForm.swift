@@ -63,8 +63,10 @@ struct BookFormPage: Sendable {
         let confirmed = try await answeringItem(entered.confirmed)
         let result: SaveResult
         do {
-            result = try await parts.library.enter(
-                confirmed, notes: entered.notes(at: now), dates: entered.dates, at: now, entered.facts)
+            result = try await parts.ports.station.enter(confirmed) {
+                try await parts.library.enter(
+                    confirmed, notes: entered.notes(at: now), dates: entered.dates, at: now, entered.facts)
+            }
         } catch let refusal as ReadingRefusal {
             throw FieldRefusal(field: "finished", cause: refusal)
         }
