@@ -116,7 +116,7 @@ extension CommandError {
         case "labelTaken":
             " Use 'scan \(text(arguments["kind"])) merge \"\(text(arguments["name"]).oneLine)\" "
                 + "--into \"\(text(arguments["by"]).oneLine)\"'."
-        case "noRemark":
+        case "noAnnotation":
             " To list the \(text(arguments["kind"]))s, run 'scan \(text(arguments["kind"])) list'."
         case "inTrash": ": run 'scan library restore'."
         case "alreadyActive": " To see it, run 'scan session status'. To end it, run 'scan session stop'."

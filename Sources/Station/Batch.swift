@@ -354,10 +354,8 @@ extension Batch.End {
     /// The copy that the answer added or changed; nil if there is none.
     var copy: ID<Copy>? {
         switch self {
-        case .saved(.saved(let copy, _)), .saved(.wishFulfilled(let copy, _)), .saved(.restored(let copy, _)),
-            .saved(.alreadySaved(let copy)):
-            copy
         case .saved(.owned), .skipped, .postponed: nil
+        case .saved(let result): result.copy
         }
     }
 }

@@ -85,7 +85,7 @@ public struct CaptureEvent: Sendable, Equatable {
         var event = CaptureEvent(name, of: item)
         event.reason =
             item.metadata?.isWeakMatch == true
-            ? "this may be another book, because the source does not give an ISBN" : item.reason
+            ? Metadata.weakMatchReason : item.reason
         return event
     }
 
@@ -95,7 +95,7 @@ public struct CaptureEvent: Sendable, Equatable {
         event.reason =
             candidate.item.reason
             ?? (candidate.metadata.isWeakMatch
-                ? "this may be another book, because the source does not give an ISBN"
+                ? Metadata.weakMatchReason
                 : candidate.isComplete
                     ? candidate.item.isReadFromPrint ? "read from print: compare it with the book" : "not confirmed"
                     : "it has no title yet")

@@ -589,6 +589,29 @@ extension Station {
         return .saved(row.candidate, .alreadySaved(copy))
     }
 
+    /// Saves a book that a person entered in a form. If it answers an item of the batch, the row is saved like any
+    /// other, and undo concerns it too.
+    ///
+    /// - Parameter save: saves the book in the library.
+    public func enter(
+        _ book: Confirmed, by save: @escaping @Sendable () async throws -> SaveResult
+    ) async throws -> SaveResult {
+        try await act { station in
+            let result = try await save()
+            station.saves.send()
+            guard let id = book.item, let row = station.batch[id] else { return result }
+            if result.change != nil {
+                var item = row.candidate.item
+                item.preset = book.preset
+                var candidate = Candidate(item: item, existing: row.candidate.existing)
+                candidate.metadata = book.metadata
+                station.batch.replace([candidate])
+            }
+            station.batch.applySave([(id, result)])
+            return result
+        }
+    }
+
     /// Returns those of the rows that are open.
     ///
     /// - Throws: ``Refusal`` if none is.

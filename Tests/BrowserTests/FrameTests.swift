@@ -65,7 +65,7 @@ extension `In a browser` {
                 try await browser.driver.run(
                     """
                     return import("/assets/messages.js").then(({ toast }) => {
-                      toast("The library is busy: another program keeps it locked. ".repeat(8), { isTrouble: true });
+                      toast("The library is busy: another program keeps it locked. ".repeat(8), { isError: true });
                     });
                     """)
                 let lines =

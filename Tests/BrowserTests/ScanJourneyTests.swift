@@ -92,7 +92,7 @@ extension `In a browser` {
                 try await browser.click("#preset-shelf")
                 try await browser.type("Attic 2" + Keys.enter)
                 try await browser.wait(
-                    "the line says it", until: "document.getElementById('preset-words').textContent.includes('Attic 2')"
+                    "the line says it", until: "document.getElementById('preset-text').textContent.includes('Attic 2')"
                 )
                 try await browser.expectFit("scan-presets")
             }

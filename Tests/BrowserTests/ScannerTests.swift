@@ -190,7 +190,8 @@ extension `In a browser` {
                 try await browser.click("#save-all")
                 try await browser.wait(
                     "announced", until: "document.querySelector('.toast')?.textContent.includes('3 saved')")
-                try await browser.wait("said", until: "document.getElementById('said').textContent === '3 saved.'")
+                try await browser.wait(
+                    "said", until: "document.getElementById('announcement').textContent === '3 saved.'")
                 let isOver = try await browser.value(
                     "[...document.querySelectorAll('main button')].some((button) => button.checkVisibility() "
                         + "&& button.getBoundingClientRect().top < "

@@ -13,7 +13,7 @@ extension `In a browser` {
                 try await browser.click("#code")
                 try await browser.type("wrong horse" + Keys.enter)
                 try await browser.wait(
-                    "the reason", until: "document.querySelector('#told').textContent.includes('Wrong code')")
+                    "the reason", until: "document.querySelector('#message').textContent.includes('Wrong code')")
                 #expect(try await browser.value("document.getElementById('code').ariaInvalid") == "true")
                 try await browser.keepPicture("sign-in-wrong-390x844")
                 // The wrong code is selected, so that typing replaces it.

@@ -14,7 +14,7 @@ private final class ByteTap: PreviewTap {
 
     var isWatched: Bool { watched.load(ordering: .relaxed) }
     var received: [[UInt8]] { pictures.withLock { $0 } }
-    func take(jpeg: UnsafeBufferPointer<UInt8>) { pictures.withLock { $0.append(Array(jpeg)) } }
+    func receive(jpeg: UnsafeBufferPointer<UInt8>) { pictures.withLock { $0.append(Array(jpeg)) } }
 }
 
 /// Returns a JPEG that differs for each number.

@@ -44,7 +44,7 @@ import Testing
     @Test func `a person can name the format`() throws {
         let bytes = Array("Title,My Rating\nA,5\n".utf8)
         let all = try rows(bytes, as: .goodreads).rows
-        guard case .book(let book) = all[0] else { throw LineRefusal(description: "\(all)") }
+        guard case .book(let book) = all[0] else { throw LineError(description: "\(all)") }
         #expect(book.metadata.title == "A" && book.record.copy.rating == 5)
         #expect(throws: ExchangeError.notThatFormat(file: "a.csv", .goodreads)) {
             try rows(Array("Name\nx\n".utf8), as: .goodreads)
@@ -55,7 +55,7 @@ import Testing
         let all = try rows("Title,Exclusive Shelf,Author,ISBN\nA,read,B,\n,read,B,12\n,read,B,9780441172719\n")
         #expect(all.count == 3)
         #expect(all[1] == .refused(row: 3, reason: "it has neither a title nor an ISBN"))
-        guard case .book(let book) = all[2] else { throw LineRefusal(description: "\(all)") }
+        guard case .book(let book) = all[2] else { throw LineError(description: "\(all)") }
         #expect(book.metadata.title == nil && book.row == 4)
     }
 }

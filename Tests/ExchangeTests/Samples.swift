@@ -28,7 +28,7 @@ func rows(_ text: String) throws -> [ImportRow] { try rows(Array(text.utf8)).row
 /// Returns the books of a file without refused rows.
 func books(_ text: String) throws -> [ImportedBook] {
     try rows(text).map { row in
-        guard case .book(let book) = row else { throw LineRefusal(description: "\(row)") }
+        guard case .book(let book) = row else { throw LineError(description: "\(row)") }
         return book
     }
 }
@@ -39,7 +39,7 @@ func book(_ header: String, by separator: Character = ",", _ cells: [String: Str
     let row = names.map { "\"" + (cells[$0] ?? "").replacing("\"", with: "\"\"") + "\"" }.joined(
         separator: String(separator))
     let all = try books(header + "\r\n" + row + "\r\n")
-    guard all.count == 1 else { throw LineRefusal(description: "\(all.count) books") }
+    guard all.count == 1 else { throw LineError(description: "\(all.count) books") }
     return all[0]
 }
 

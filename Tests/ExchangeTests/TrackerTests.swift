@@ -157,7 +157,7 @@ import Testing
     @Test func `LibraryThing: the old export is ISO-8859-1`() throws {
         let text = libraryThingHeader + "\n" + "1\tL'\u{E9}t\u{E9}\t" + String(repeating: "\t", count: 29) + "\n"
         let (format, rows) = try rows(text.unicodeScalars.map { UInt8($0.value) })
-        guard case .book(let book) = try #require(rows.first) else { throw LineRefusal(description: "\(rows)") }
+        guard case .book(let book) = try #require(rows.first) else { throw LineError(description: "\(rows)") }
         #expect(format == .libraryThing && book.metadata.title == "L'été" && book.doubts.isEmpty)
     }
 
@@ -222,7 +222,7 @@ import Testing
         for letter in [[UInt8(0xE9)], [0], Array("€".utf8)] {
             let review = (0..<ImportFlag.rawLimit).flatMap { _ in letter }
             let text = Array((header + "A,B,read,9,\"").utf8) + review + Array("\"\n".utf8)
-            guard case .book(let book) = try rows(text).rows[0] else { throw LineRefusal(description: "refused") }
+            guard case .book(let book) = try rows(text).rows[0] else { throw LineError(description: "refused") }
             #expect(!book.doubts.isEmpty && book.raw.utf8.count <= ImportFlag.rawLimit)
             #expect(!book.raw.unicodeScalars.contains("\u{FFFD}"))
         }
@@ -254,7 +254,7 @@ import Testing
     @Test func `presets apply to every book`() throws {
         let text = "Title,Author,Exclusive Shelf,Owned Copies\nA,B,read,0\n"
         let all = try presetRows(text, ImportFile.Preset(shelf: "Hall", tags: ["new"], isOwned: true))
-        guard case .book(let book) = all[0] else { throw LineRefusal(description: "\(all)") }
+        guard case .book(let book) = all[0] else { throw LineError(description: "\(all)") }
         #expect(book.record.copy.shelf == "Hall" && book.record.copy.tags == ["new"] && book.record.copy.isOwned)
     }
 

@@ -111,7 +111,7 @@ private func stats(_ text: String, _ pages: Int) -> DayStats {
         let span = day("2026-02-27").span.lowerBound...day("2026-03-02").span.lowerBound
         let buckets = bucket.buckets(days, in: span)
         #expect(buckets.map(\.start.description) == starts)
-        #expect(buckets.map(\.figures.pages) == pages)
+        #expect(buckets.map(\.stats.pages) == pages)
     }
 
     @Test(arguments: Bucket.allCases) func `are limited to the last sixty buckets`(_ bucket: Bucket) {

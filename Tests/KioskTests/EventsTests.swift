@@ -77,7 +77,7 @@ import Testing
         }
         // More than socket buffers hold: the service blocks in a write to this client.
         let picture = [UInt8](repeating: 0x55, count: 4 << 20)
-        for _ in 0..<4 { picture.withUnsafeBufferPointer { rig.preview.take(jpeg: $0) } }
+        for _ in 0..<4 { picture.withUnsafeBufferPointer { rig.preview.receive(jpeg: $0) } }
         async let end = rig.stop()
         #expect(try await String(decoding: events.rest(), as: UTF8.self).hasSuffix("0\r\n\r\n"))
         _ = try await watching.rest()

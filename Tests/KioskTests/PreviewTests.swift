@@ -6,7 +6,7 @@ import Testing
 
 @testable import Kiosk
 
-private func take(_ feed: PreviewFeed, _ bytes: [UInt8]) { bytes.withUnsafeBufferPointer { feed.take(jpeg: $0) } }
+private func take(_ feed: PreviewFeed, _ bytes: [UInt8]) { bytes.withUnsafeBufferPointer { feed.receive(jpeg: $0) } }
 
 @Suite struct `The preview's feed` {
     @Test func `gives a slow watcher the newest picture, and buffers at most one`() async throws {

@@ -56,6 +56,8 @@ private let dune = "9780441013593"
         #expect(edited.text("row.title") == "Logic" && edited.number("row.pageCount") == 12)
         let emptied = try await rig.ask("PATCH", row, #"{"pageCount":null}"#)
         #expect(emptied.text("row.title") == "Logic" && emptied["row.pageCount"] == nil)
+        let misspelt = try await rig.ask("PATCH", row, #"{"titel":"Logic"}"#)
+        #expect(misspelt.status == 400 && misspelt.text("error.code") == "unknownField")
         let unticked = try await rig.ask("POST", row + "/tick", #"{"ticked":false}"#)
         #expect(unticked["row.ticked"] as? Bool == false)
         #expect(try await rig.ask("POST", row + "/lookup", "{}").number("asked") == 1)
@@ -67,6 +69,27 @@ private let dune = "9780441013593"
             "POST", "/api/station/rows/skip", #"{"ids":["\#(ids[0])","\#(ids[1])","no-such-row"]}"#)
         #expect(skipped.number("skipped") == 2)
         #expect(try await rig.ask("POST", "/api/station/rows/no-such-row/skip", "{}").status == 404)
+        try await rig.stop()
+    }
+
+    @Test func `offers to undo a book that the form has saved, like one that its row has saved`() async throws {
+        let rig = try await StationRig()
+        let isbn = "9783161484100"
+        let events = try await rig.open("/api/events")
+        try await events.read(until: "event: hello")
+        let captured = try await rig.ask("POST", "/api/station/captures", #"{"text":"\#(isbn)"}"#)
+        let id = try #require(captured.text("row.id"))
+        try await events.read(until: #""standing":"notFound""#)
+        events.close()
+        let saved = try await rig.ask("POST", "/api/books", #"{"title":"Logic","isbnText":"\#(isbn)","owned":true}"#)
+        let change = try #require(saved.text("change"))
+        let station = try await rig.ask("GET", "/api/station")
+        #expect(station.text("rows.0.id") == id && station.text("rows.0.standing") == "saved")
+        #expect(station.text("rows.0.title") == "Logic" && station.text("rows.0.saved") == saved.text("id"))
+        #expect(station.text("undo.kind") == "saved" && station.text("undo.change") == change)
+        let undone = try await rig.ask("POST", "/api/station/undo", #"{"change":"\#(change)"}"#)
+        #expect(undone.number("count") == 1)
+        #expect(try await rig.ask("GET", "/api/station").text("rows.0.standing") == "notFound")
         try await rig.stop()
     }
 

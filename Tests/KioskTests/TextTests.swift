@@ -37,7 +37,7 @@ import Testing
     @Test func `is filled in with a title as it is`() throws {
         let texts = try texts(.english)
         #expect(
-            texts("library.toldTag", count: 1, ["name": "{count}|{name}"])
+            texts("library.messageTag", count: 1, ["name": "{count}|{name}"])
                 == "Added the tag “{count}|{name}” to 1 book")
         #expect(texts.status(.toRead, of: "{status}") == "Status of {status}: To Read")
     }

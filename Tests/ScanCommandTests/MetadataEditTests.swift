@@ -1,14 +1,13 @@
 import ArgumentParser
 import Bookplate
-import Foundation
 import Testing
 
 @testable import Kiosk
 @testable import ScanCommand
 @testable import Terminal
 
-/// The same inputs through every way of editing a book: the kiosk's form, its web API, the commands' options and the
-/// prompt.
+/// The same inputs through every way of editing a book: the kiosk's form, its web API for books and for captured rows,
+/// the commands' options and the prompt.
 @Suite struct `What a person enters for a book` {
     struct Input: CustomTestStringConvertible {
         let field: String
@@ -85,9 +84,9 @@ import Testing
         ),
     ]
 
-    @Test(arguments: inputs) func `is accepted or refused alike by form, API, options and prompt`(input: Input) {
+    @Test(arguments: inputs) func `is accepted or refused alike by form, API, options, prompt and row`(input: Input) {
         var results = [try? Self.form(input), try? Self.api(input), try? Self.options(input)]
-        if Self.fieldsOfPrompt.contains(input.field) { results.append(try? Self.prompt(input)) }
+        if Self.fieldsOfPrompt.contains(input.field) { results += [try? Self.prompt(input), try? Self.row(input)] }
         for metadata in results { #expect((metadata != nil) == input.isAccepted) }
         // What is accepted is stored alike.
         #expect(Set(results.map { $0.map { String(describing: $0.withoutSources) } }).count == 1)
@@ -108,6 +107,15 @@ import Testing
         return book.edition.metadata
     }
 
+    private static func row(_ input: Input) throws -> Metadata {
+        var metadata = Metadata()
+        metadata.title = "T"
+        let names: JSONValue = [.string(input.text)]
+        let members = input.field == "authors" ? [(key: "authors", value: names)] : try Self.members(input)
+        try MetadataEdit(ofRow: sent(members)).apply(to: &metadata)
+        return metadata
+    }
+
     private static func options(_ input: Input) throws -> Metadata {
         let names = [
             "authors": "author", "publishedDate": "published", "pageCount": "pages", "subjects": "subject",
@@ -122,7 +130,7 @@ import Testing
         return metadata
     }
 
-    /// The fields of the prompt, in its order.
+    /// The fields of the prompt, in its order. A captured row has the same fields.
     private static let fieldsOfPrompt = ["title", "subtitle", "authors", "publisher", "publishedDate", "pageCount"]
 
     private static func prompt(_ input: Input) throws -> Metadata {
@@ -150,7 +158,7 @@ import Testing
     }
 
     private static func sent(_ members: [(key: String, value: JSONValue)]) throws -> RequestObject {
-        try JSONDecoder().decode(RequestObject.self, from: Data(JSONValue.object(members).utf8))
+        try RequestObject(parsing: JSONValue.object(members).utf8)
     }
 }
 

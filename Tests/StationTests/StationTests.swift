@@ -63,6 +63,26 @@ private let nobody = "9783161484100"
         }
     }
 
+    @Test func `answers the row of a book that a form saves, and undo reopens it`() async throws {
+        let rig = try StationRig()
+        try await rig.run {
+            let id = try await rig.capture(nobody).id
+            _ = try await rig.rows { $0.first?.status == .notFound }
+            var metadata = Metadata()
+            metadata.title = "Logic"
+            let entered = try Confirmed(enteredBy: .form, isbn: ISBN(nobody), metadata: metadata).answering(id)
+            let result = try await rig.station.enter(entered) { [library = rig.library] in
+                try await library.enter(entered, notes: [], dates: DateEdit(), at: .now) { _ in }
+            }
+            let row = try #require(await rig.station.row(id))
+            #expect(row.status == .saved(result) && row.candidate.metadata.title == "Logic")
+            #expect(await rig.station.snapshot().nextUndo?.change == result.change)
+            #expect(try await rig.station.undo().acts.map(\.items) == [[id]])
+            #expect(await rig.station.row(id)?.status == .notFound)
+            #expect(try await rig.library.items(in: [.waiting]).map(\.id) == [id])
+        }
+    }
+
     @Test func `makes one copy when two pages save the same at once`() async throws {
         let rig = try StationRig([dune: .found("Dune")])
         try await rig.run {

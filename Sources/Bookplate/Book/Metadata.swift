@@ -32,6 +32,8 @@ public struct Metadata: Sendable, Equatable, Codable {
     /// True if the source gave no number that proves that this is the requested book. Such metadata is offered to
     /// people with a mark, and never saved by `--yes`.
     public var isWeakMatch = false
+    /// The reason that people see for ``isWeakMatch``.
+    public static let weakMatchReason = "this may be another book, because the source does not give an ISBN"
     /// The source of each filled field.
     public var sources: [Field: SourceName] = [:]
 

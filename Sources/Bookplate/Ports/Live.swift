@@ -50,5 +50,5 @@ public protocol PreviewTap: Sendable {
     var isWatched: Bool { get }
     /// Receives one frame as a JPEG, whose bytes are valid only during the call. It is called on the source's thread,
     /// so it must only copy the bytes.
-    func take(jpeg: UnsafeBufferPointer<UInt8>)
+    func receive(jpeg: UnsafeBufferPointer<UInt8>)
 }

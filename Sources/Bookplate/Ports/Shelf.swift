@@ -94,6 +94,14 @@ public enum SaveResult: Sendable, Equatable {
     /// The same request was saved before, so nothing was done.
     case alreadySaved(ID<Copy>)
 
+    /// The copy that was saved, or the copy that was owned already.
+    public var copy: ID<Copy> {
+        switch self {
+        case .saved(let copy, _), .wishFulfilled(let copy, _), .restored(let copy, _), .alreadySaved(let copy): copy
+        case .owned(let book): book.id
+        }
+    }
+
     /// The change, which undo reverts; `nil` if nothing was changed.
     public var change: ID<Change>? {
         switch self {

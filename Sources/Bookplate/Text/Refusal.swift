@@ -11,6 +11,8 @@ public protocol Refusal: Error, CustomStringConvertible {
     var code: String { get }
     /// The values for the placeholders in the error's text.
     var arguments: [String: RefusalArgument] { get }
+    /// The status of an error response of the API; by default, the status of ``kind``.
+    var httpStatus: Int { get }
     /// The code in an error response of the API; by default, the code of ``kind``. Scripts depend on it.
     var apiCode: String { get }
     /// True if the description may contain the path of a file on this machine, which people at another machine need not
@@ -20,6 +22,7 @@ public protocol Refusal: Error, CustomStringConvertible {
 
 extension Refusal {
     public var arguments: [String: RefusalArgument] { [:] }
+    public var httpStatus: Int { kind.httpStatus }
     public var apiCode: String { kind.apiCode }
     public var namesFile: Bool { false }
 }
@@ -295,7 +298,7 @@ extension ConfirmRefusal: Refusal {
 
 extension AnnotationRefusal: Refusal {
     public var kind: RefusalKind { .notFound }
-    public var code: String { "noRemark" }
+    public var code: String { "noAnnotation" }
 
     public var arguments: [String: RefusalArgument] {
         switch self {
@@ -307,7 +310,7 @@ extension AnnotationRefusal: Refusal {
 
 extension SearchRefusal: Refusal {
     public var kind: RefusalKind { .badQuery }
-    public var code: String { "noPlace" }
+    public var code: String { "noPosition" }
 }
 
 extension StationRefusal: Refusal {

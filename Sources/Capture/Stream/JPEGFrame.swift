@@ -123,7 +123,7 @@ struct PreviewWriter {
     /// Forwards a frame that the camera encoded.
     func forward(_ jpeg: UnsafeBufferPointer<UInt8>) {
         guard let tap, tap.isWatched else { return }
-        tap.take(jpeg: jpeg)
+        tap.receive(jpeg: jpeg)
     }
 
     /// Encodes and sends a frame of raw pixels.
@@ -139,9 +139,9 @@ struct PreviewWriter {
         self.encoder = encoder
         if frame.width > Self.maxWidth {
             frame.downsample(by: (frame.width + Self.maxWidth - 1) / Self.maxWidth, into: &small)
-            encoder.encode(small, tap.take)
+            encoder.encode(small, tap.receive)
         } else {
-            encoder.encode(frame, tap.take)
+            encoder.encode(frame, tap.receive)
         }
     }
 }

@@ -70,8 +70,8 @@ final class JSONLines {
     private func checked(_ record: () throws -> LibraryRecord) -> ImportRow {
         do {
             return .record(try record(), row: row)
-        } catch let refusal as LineRefusal {
-            return .refused(row: row, reason: refusal.description)
+        } catch let error as LineError {
+            return .refused(row: row, reason: error.description)
         } catch {
             return .refused(row: row, reason: "it is not a valid record: \(Self.reason(error))")
         }
@@ -99,14 +99,14 @@ final class JSONLines {
         do {
             let lines = try decoder.decode([RecordLine].self, from: Data(buffer))
             guard let library = lines.first(where: { $0.record == "library" }) else {
-                throw LineRefusal(description: "the record \"library\" is missing")
+                throw LineError(description: "the record \"library\" is missing")
             }
             try check(library)
             whole = lines.reversed()
         } catch let error as ExchangeError {
             throw error
-        } catch let refusal as LineRefusal {
-            throw ExchangeError.foreignJSON(file: file, reason: refusal.description)
+        } catch let error as LineError {
+            throw ExchangeError.foreignJSON(file: file, reason: error.description)
         } catch {
             throw ExchangeError.foreignJSON(file: file, reason: Self.reason(error))
         }

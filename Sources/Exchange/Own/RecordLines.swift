@@ -3,8 +3,8 @@ import FoundationEssentials
 
 // The lines of Bookplate's JSON. The values of a decoded line are checked when it becomes a record.
 
-/// The reason why a line is refused.
-struct LineRefusal: Error, CustomStringConvertible {
+/// The reason why a line is not valid.
+struct LineError: Error, CustomStringConvertible {
     var description: String
 }
 
@@ -39,13 +39,13 @@ struct RecordLine: Decodable {
     var editedFields: [String]?
     var copies: [CopyLine]?
 
-    /// - Throws: ``LineRefusal`` for the first value that cannot be stored.
+    /// - Throws: ``LineError`` for the first value that cannot be stored.
     func checked() throws -> LibraryRecord {
         switch record {
         case "library":
             let version = version ?? 0
             guard version == LibraryRecord.version else {
-                throw LineRefusal(
+                throw LineError(
                     description:
                         "it is in version \(version) of the export format, but this Bookplate reads version \(LibraryRecord.version)"
                 )
@@ -56,7 +56,7 @@ struct RecordLine: Decodable {
             let value = try bounded(value ?? "", "value", TextLimit.name).cleaned
             // An unknown setting is kept, because it may belong to a newer version.
             if let setting = LibrarySetting(rawValue: name), setting.value(parsing: value) == nil {
-                throw LineRefusal(description: "\"\(value.excerpt)\" is not a valid value for the setting \(name)")
+                throw LineError(description: "\"\(value.excerpt)\" is not a valid value for the setting \(name)")
             }
             return .setting(name: name, value: value)
         case "author": return .author(try filled(name, "name", TextLimit.name))
@@ -64,7 +64,7 @@ struct RecordLine: Decodable {
         case "tag": return .tag(try filled(name, "name", TextLimit.name))
         case "book":
             return .book(BookRecord(edition: try edition(), copies: try (copies ?? []).map { try $0.checked() }))
-        default: throw LineRefusal(description: "\"\(record.excerpt)\" is not a known kind of record")
+        default: throw LineError(description: "\"\(record.excerpt)\" is not a known kind of record")
         }
     }
 
@@ -98,7 +98,7 @@ struct RecordLine: Decodable {
             do throws(ISBNRefusal) {
                 isbn = try ISBN(ean13: isbn13)
             } catch {
-                throw LineRefusal(description: "isbn13: \(error)")
+                throw LineError(description: "isbn13: \(error)")
             }
         }
         return Edition(
@@ -149,7 +149,7 @@ struct CopyLine: Decodable {
         copy.tags = tags ?? []
         if let rating {
             guard Copy.isRating(rating) else {
-                throw LineRefusal(description: "rating is \(rating); it must be 0.25 to 5 in steps of 0.25")
+                throw LineError(description: "rating is \(rating); it must be 0.25 to 5 in steps of 0.25")
             }
             copy.rating = rating
         }
@@ -217,7 +217,7 @@ struct EntryLine: Decodable {
             amount = .page(page)
         case (nil, let percent?) where (0...100).contains(percent): amount = .percent(percent)
         default:
-            throw LineRefusal(description: "progress must be a page number, or a percentage from 0 to 100")
+            throw LineError(description: "progress must be a page number, or a percentage from 0 to 100")
         }
         return ProgressEntry(
             id: try identity(id, "progress"), at: try instant(at, "at"), amount: amount,
@@ -240,7 +240,7 @@ struct SessionLine: Decodable {
             startPage: startPage ?? 0, endPage: endPage)
         guard session.startPage >= 0, session.endPage ?? session.startPage >= session.startPage,
             session.end ?? session.start >= session.start, session.end != nil || session.endPage == nil
-        else { throw LineRefusal(description: "a session ends before it begins, or its pages are wrong") }
+        else { throw LineError(description: "a session ends before it begins, or its pages are wrong") }
         try check(session.startPage, "startPage", in: pagesOfReading)
         try check(endPage, "endPage", in: pagesOfReading)
         return session
@@ -289,13 +289,13 @@ private let pagesOfReading = 0...NumberLimit.pages.upperBound
 
 private func check(_ number: Int?, _ what: String, in range: ClosedRange<Int>) throws {
     guard let number, !range.contains(number) else { return }
-    throw LineRefusal(
+    throw LineError(
         description: "\(what) is \(number); it must be a number from \(range.lowerBound) to \(range.upperBound)")
 }
 
 private func word<Word: RawRepresentable>(_ text: String, _ what: String) throws -> Word where Word.RawValue == String {
     guard let word = Word(rawValue: text) else {
-        throw LineRefusal(description: "\(what) is \"\(text.excerpt)\", which is not a known value")
+        throw LineError(description: "\(what) is \"\(text.excerpt)\", which is not a known value")
     }
     return word
 }
@@ -303,14 +303,14 @@ private func word<Word: RawRepresentable>(_ text: String, _ what: String) throws
 private func day(_ text: String?, _ what: String) throws -> CalendarDay? {
     guard let text else { return nil }
     guard let day = CalendarDay(text) else {
-        throw LineRefusal(description: "\(what) is \"\(text.excerpt)\", which is not a date")
+        throw LineError(description: "\(what) is \"\(text.excerpt)\", which is not a date")
     }
     return day
 }
 
 private func instant(_ text: String, _ what: String) throws -> Date {
     guard let date = Date(rfc3339: text) else {
-        throw LineRefusal(description: "\(what) is \"\(text.excerpt)\", which is not a time in UTC")
+        throw LineError(description: "\(what) is \"\(text.excerpt)\", which is not a time in UTC")
     }
     return date
 }
@@ -322,21 +322,21 @@ private func identity<Entity>(_ text: String?, _ what: String) throws -> ID<Enti
         text.utf8.allSatisfy({
             $0 == UInt8(ascii: "-") || Character(Unicode.Scalar($0)).isHexDigit || $0 >= 0x61 && $0 <= 0x7A
         })
-    else { throw LineRefusal(description: "\(what): the id is missing or not valid") }
+    else { throw LineError(description: "\(what): the id is missing or not valid") }
     return ID(rawValue: text)
 }
 
 private func bounded(_ text: String, _ what: String, _ limit: Int) throws -> String {
     guard text.utf8.count <= limit || text.utf8.count <= limit * TextLimit.bytesPerCharacter && text.count <= limit
     else {
-        throw LineRefusal(description: "\(what) is longer than \(limit) characters")
+        throw LineError(description: "\(what) is longer than \(limit) characters")
     }
     return text
 }
 
 private func filled(_ text: String?, _ what: String, _ limit: Int) throws -> String {
     let cleaned = try bounded(text ?? "", what, limit).cleaned
-    guard !cleaned.isEmpty else { throw LineRefusal(description: "\(what) is empty") }
+    guard !cleaned.isEmpty else { throw LineError(description: "\(what) is empty") }
     return cleaned
 }
 

@@ -89,7 +89,7 @@ extension RowDraft {
             return try JSONDecoder().decode([Line].self, from: Data(text.utf8)).map(checked)
         } catch {
             addDoubt(
-                "\(column): \((error as? LineRefusal)?.description ?? "the list is not valid"); this column was left out"
+                "\(column): \((error as? LineError)?.description ?? "the list is not valid"); this column was left out"
             )
             return []
         }

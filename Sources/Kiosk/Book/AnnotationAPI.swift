@@ -36,7 +36,7 @@ struct AnnotationAPI: Sendable {
 
     private func addNote(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let copy = try context.id(of: Copy.self)
-        let sent = try await request.json(RequestObject.self)
+        let sent = try await request.object()
         try sent.checkMembers(["text", "kind"])
         let now = parts.ports.now()
         let note = Note(
@@ -50,7 +50,7 @@ struct AnnotationAPI: Sendable {
 
     private func editNote(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let id = try context.id(of: Note.self)
-        let sent = try await request.json(RequestObject.self)
+        let sent = try await request.object()
         try sent.checkMembers(["text", "kind", EditPrecondition.memberName])
         let precondition = try EditPrecondition(sent)
         let (text, kind) = (try sent.text("text"), try sent.choice("kind", Note.Kind.self).value)
@@ -70,7 +70,7 @@ struct AnnotationAPI: Sendable {
 
     private func addQuote(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let copy = try context.id(of: Copy.self)
-        let sent = try await request.json(RequestObject.self)
+        let sent = try await request.object()
         try sent.checkMembers(["text", "page"])
         let now = parts.ports.now()
         let quote = Quote(
@@ -83,7 +83,7 @@ struct AnnotationAPI: Sendable {
 
     private func editQuote(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let id = try context.id(of: Quote.self)
-        let sent = try await request.json(RequestObject.self)
+        let sent = try await request.object()
         try sent.checkMembers(["text", "page", EditPrecondition.memberName])
         let precondition = try EditPrecondition(sent)
         let (text, page) = (try sent.text("text"), try sent.integer("page"))

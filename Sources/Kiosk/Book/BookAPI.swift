@@ -15,7 +15,7 @@ struct BookAPI: Sendable {
             Route(.post, "/api/books/:id/tags", for: .household, addTag),
             Route(.delete, "/api/books/:id/tags", for: .household, removeTag),
             Route(.post, "/api/books/:id/copies", for: .household, addCopy),
-            Route(.get, "/api/books/:id/figures", for: .household, figures),
+            Route(.get, "/api/books/:id/figures", for: .household, stats),
         ]
     }
 
@@ -30,7 +30,7 @@ struct BookAPI: Sendable {
 
     private func change(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let copy = try context.id(of: Copy.self)
-        let sent = try await request.json(RequestObject.self)
+        let sent = try await request.object()
         return try await parts.perform(on: copy) {
             let (patch, precondition) = (
                 try BookPatch(sent, and: [EditPrecondition.memberName]), try EditPrecondition(sent)
@@ -59,7 +59,7 @@ struct BookAPI: Sendable {
         _ request: Request, _ context: KioskContext, _ edit: @escaping @Sendable (inout [String], String) -> Void
     ) async throws -> JSONResponse {
         let copy = try context.id(of: Copy.self)
-        let sent = try await request.json(RequestObject.self)
+        let sent = try await request.object()
         try sent.checkMembers(["name"])
         let sentName = try sent.text("name").value ?? ""
         return try await parts.perform(on: copy) {
@@ -102,7 +102,7 @@ struct BookAPI: Sendable {
     /// the copy gets a new edition, because nothing identifies the existing one.
     private func addCopy(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let copy = try context.id(of: Copy.self)
-        let sent = try await request.json(RequestObject.self)
+        let sent = try await request.object()
         try sent.checkMembers(["request"])
         let name = try sent.request()
         guard let book = try await parts.library.book(copy) else { throw RequestRefusal.notFound("book") }
@@ -114,20 +114,18 @@ struct BookAPI: Sendable {
             enteredBy: .form, request: name,
             isbn: book.edition.isbn, isbnText: book.edition.isbnText, metadata: metadata, anotherCopy: true)
         let result = try await parts.library.add([confirmed], at: parts.ports.now())
-        switch result.first {
-        case .saved(let id, _)?, .wishFulfilled(let id, _)?, .restored(let id, _)?, .alreadySaved(let id)?:
-            guard let added = try await parts.library.book(id) else { throw RequestRefusal.notFound("book") }
-            return JSONResponse(added.json.with(change: result[0].change), status: .created)
-        case .owned(let owned)?: return JSONResponse(owned.json.with(change: nil))
-        case nil: throw RequestRefusal.notFound("book")
+        if case .owned(let owned)? = result.first { return JSONResponse(owned.json.with(change: nil)) }
+        guard let saved = result.first, let added = try await parts.library.book(saved.copy) else {
+            throw RequestRefusal.notFound("book")
         }
+        return JSONResponse(added.json.with(change: saved.change), status: .created)
     }
 
-    private func figures(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
+    private func stats(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let ports = parts.ports
-        let figures = try await parts.library.stats(of: context.id(of: Copy.self), at: ports.now(), in: ports.zone)
-        guard let figures else { throw RequestRefusal.notFound("book") }
-        return JSONResponse(figures.json)
+        let stats = try await parts.library.stats(of: context.id(of: Copy.self), at: ports.now(), in: ports.zone)
+        guard let stats else { throw RequestRefusal.notFound("book") }
+        return JSONResponse(stats.json)
     }
 }
 

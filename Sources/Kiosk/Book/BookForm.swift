@@ -32,7 +32,7 @@ struct BookFormPage: Sendable {
         view["request"] = ID<Confirmed>().rawValue
         if let refusal = known.refusal { view["numberError"] = texts("form.wrongNumber", ["reason": refusal]) }
         if let owned = known.owned {
-            view["owned"] = ["id": owned.id.rawValue, "words": Self.ownedMessage(owned, texts)] as View
+            view["owned"] = ["id": owned.id.rawValue, "message": Self.ownedMessage(owned, texts)] as View
         }
         return try await parts.pages.render(
             Pages.Page(template: "form", title: texts("form.add"), tab: .library, view: view), context)
@@ -59,12 +59,14 @@ struct BookFormPage: Sendable {
     /// request with the same `request` saves nothing more.
     private func enter(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let now = parts.ports.now()
-        let entered = try EnteredBook(try await request.json(RequestObject.self))
+        let entered = try EnteredBook(try await request.object())
         let confirmed = try await answeringItem(entered.confirmed)
         let result: SaveResult
         do {
-            result = try await parts.library.enter(
-                confirmed, notes: entered.notes(at: now), dates: entered.dates, at: now, entered.facts)
+            result = try await parts.ports.station.enter(confirmed) {
+                try await parts.library.enter(
+                    confirmed, notes: entered.notes(at: now), dates: entered.dates, at: now, entered.facts)
+            }
         } catch let refusal as ReadingRefusal {
             throw FieldRefusal(field: "finished", cause: refusal)
         }
@@ -73,8 +75,7 @@ struct BookFormPage: Sendable {
             let title = String(book.displayTitle.cleanedLine.prefix(120))
             let location = book.copy.shelf.map { " on the shelf \"\($0.cleanedLine.prefix(80))\"" } ?? ""
             throw RequestRefusal(
-                status: .conflict, code: "owned",
-                message: "You already have \"\(title)\"\(location). To add it again, mark it as another copy.",
+                .owned, "You already have \"\(title)\"\(location). To add it again, mark it as another copy.",
                 values: ["title": title])
         case .saved(let copy, _), .wishFulfilled(let copy, _), .restored(let copy, _), .alreadySaved(let copy):
             do {

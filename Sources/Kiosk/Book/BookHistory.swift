@@ -4,7 +4,7 @@ import FoundationEssentials
 /// The reading history of a book, with its readings, their charts and entries, the sessions, and the totals.
 struct BookHistory {
     let book: Book
-    let figures: BookStats?
+    let stats: BookStats?
     let entries: [ID<Reading>: ShownEntries]
     /// The sessions, the newest first. If there are older sessions, this list has one more than the page shows.
     let sessions: [SessionRecord]
@@ -22,12 +22,12 @@ struct BookHistory {
             "readings": book.copy.countedReadings.reversed().map(reading), "cancelled": cancelled,
             "sessions": shown.map(session),
         ]
-        if totals.sessions > 0 { view["sums"] = sums }
+        if totals.sessions > 0 { view["totals"] = totalsText }
         if sessions.count > BookPage.sessionsAtATime { view["older"] = String(offset + BookPage.sessionsAtATime) }
         if offset > 0 { view["newer"] = String(max(0, offset - BookPage.sessionsAtATime)) }
         if let forecast { view["forecast"] = forecast }
-        if let rests = figures?.pause?.daysSinceLast { view["rests"] = texts("book.rests", count: rests) }
-        if let goal = figures?.dailyGoal {
+        if let rests = stats?.pause?.daysSinceLast { view["rests"] = texts("book.rests", count: rests) }
+        if let goal = stats?.dailyGoal {
             view["today"] = texts(
                 "book.today", count: goal.goal,
                 ["pages": texts.grouped(goal.pagesToday), "goal": texts.grouped(goal.goal)])
@@ -40,7 +40,7 @@ struct BookHistory {
     /// The expected end of the reading, such as "Finished around 12 May at 20 pages per day."; `nil` if there is no
     /// forecast.
     private var forecast: String? {
-        guard let forecast = figures?.readings.first(where: { $0.reading.id == book.copy.reading?.id })?.forecast
+        guard let forecast = stats?.readings.first(where: { $0.reading.id == book.copy.reading?.id })?.forecast
         else { return nil }
         if let day = forecast.byPace, let pace = forecast.pagesPerDay {
             return texts("book.byPace", count: max(1, Int(pace.rounded())), ["day": texts.day(day)])
@@ -49,16 +49,16 @@ struct BookHistory {
         return texts("book.byGoal", count: goal, ["day": texts.day(day)])
     }
 
-    private var sums: String {
-        let sums = [
+    private var totalsText: String {
+        let parts = [
             texts("book.sessionsCount", count: totals.sessions), texts.duration(minutes: totals.minutes),
             texts("common.pages", count: totals.pages), totals.meanPace.map { texts.pace($0) },
         ]
-        return sums.compactMap(\.self).joined(separator: " · ")
+        return parts.compactMap(\.self).joined(separator: " · ")
     }
 
     private func reading(_ reading: Reading) -> View {
-        let figures = figures?.readings.first { $0.reading.id == reading.id }
+        let stats = stats?.readings.first { $0.reading.id == reading.id }
         let number = book.copy.number(of: reading.id) ?? 1
         let isShown = reading.id == book.copy.reading?.id
         var view: View = [
@@ -72,14 +72,14 @@ struct BookHistory {
         ]
         if let older = entries[reading.id]?.older { view["olderEntries"] = "?reading=\(reading.id)&entries=\(older)" }
         if let newer = entries[reading.id]?.newer { view["newerEntries"] = "?reading=\(reading.id)&entries=\(newer)" }
-        let totals = figures?.totals
+        let totals = stats?.totals
         let speed = [
             reading.daysToRead.map { texts("book.days", count: $0) },
-            figures?.pagesPerDay.map { texts("book.pagesADay", count: Int($0.rounded())) },
+            stats?.pagesPerDay.map { texts("book.pagesADay", count: Int($0.rounded())) },
             totals.flatMap { $0.minutes > 0 ? texts.duration(minutes: $0.minutes) : nil },
         ].compactMap(\.self)
         if !speed.isEmpty { view["speed"] = speed.joined(separator: " · ") }
-        if let figures, let chart = HistoryChart(figures.points, pageCount: pageCount) {
+        if let stats, let chart = HistoryChart(stats.points, pageCount: pageCount) {
             view["graph"] = chart.view(texts, id: "chart\(number)")
         }
         return view
@@ -102,7 +102,7 @@ struct BookHistory {
                 reading.started.map { texts("book.startedOn", ["when": texts.when($0)]) },
                 reading.progress.map { texts.progress($0.amount, pageCount: pageCount) },
             ].compactMap(\.self)
-            return ["cancelledWords": details.isEmpty ? texts("book.noDay") : details.joined(separator: " · ")]
+            return ["cancelledText": details.isEmpty ? texts("book.noDay") : details.joined(separator: " · ")]
         }
     }
 
@@ -131,7 +131,7 @@ struct BookHistory {
         ]
         return [
             "sessionID": session.id.rawValue, "when": texts.instant(session.start, in: zone),
-            "sessionWords": details.compactMap(\.self).joined(separator: " · "), "ended": !session.isRunning,
+            "sessionText": details.compactMap(\.self).joined(separator: " · "), "ended": !session.isRunning,
             "start": session.start.rfc3339, "minutes": session.minutes.map(String.init) ?? "",
             "firstPage": String(session.startPage), "lastPage": session.endPage.map(String.init) ?? "",
         ]
@@ -238,8 +238,8 @@ struct HistoryChart: Sendable {
             "chart": id, "line": line, "dots": dots,
             "top": topPage.map { texts("book.page", ["page": texts.grouped($0)]) } ?? texts.percent(1),
             "from": texts.day(first.day), "to": texts.day(last.day),
-            "told": texts(
-                "book.chartTold",
+            "text": texts(
+                "book.chartText",
                 [
                     "from": texts.day(first.day), "first": reached(first), "to": texts.day(last.day),
                     "last": reached(last),

@@ -22,7 +22,7 @@ struct BookPage: Sendable {
         let offset = try request.number("sessions", in: 0...1_000_000, or: 0)
         let history = BookHistory(
             book: whole.book,
-            figures: try await library.stats(of: copy, at: now, in: parts.ports.zone),
+            stats: try await library.stats(of: copy, at: now, in: parts.ports.zone),
             entries: try await entries(of: whole.book, request),
             // One more session than the page shows is loaded, so that the page knows about older sessions.
             sessions: try await library.sessions(of: copy, limit: Self.sessionsAtATime + 1, offset: offset),
@@ -94,7 +94,7 @@ struct BookPage: Sendable {
                 other.copy.shelf, other.copy.isOnWishlist ? texts("common.wishlist") : nil,
                 texts("book.addedOn", ["day": texts.day(CalendarDay(other.copy.added, in: parts.ports.zone))]),
             ]
-            return ["copyID": other.id.rawValue, "words": details.compactMap(\.self).joined(separator: " · ")]
+            return ["copyID": other.id.rawValue, "details": details.compactMap(\.self).joined(separator: " · ")]
         }
     }
 }
@@ -219,7 +219,7 @@ struct BookHead {
             view["otherSession"] =
                 [
                     "otherCopy": running.copy.rawValue,
-                    "otherWords": texts(
+                    "otherText": texts(
                         "book.otherSession", ["title": LibraryHit.short(running.title ?? running.displayTitle)]),
                 ] as View
         } else if isThere {

@@ -172,10 +172,9 @@ struct EditPrecondition: Sendable {
             let accepted = [value, sent.members[name]].compactMap { $0?.comparable }
             guard let shown = current.first, !current.contains(where: accepted.contains) else { continue }
             throw RequestRefusal(
-                status: .conflict, code: "changed.\(name)",
-                message:
-                    "Somebody else has changed this in the meantime. It is now: \(shown.summary). Save again to replace it.",
-                values: ["is": shown.summary], key: "changed", now: now(name).first)
+                .changed,
+                "Somebody else has changed this in the meantime. It is now: \(shown.summary). Save again to replace it.",
+                member: name, values: ["is": shown.summary], key: "changed", now: now(name).first)
         }
     }
 

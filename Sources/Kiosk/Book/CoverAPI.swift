@@ -8,6 +8,8 @@ struct CoverAPI: Sendable {
     /// The largest cover, in bytes. The library has the same limit.
     static let maxBytes = 5 << 20
 
+    private static let notPicture = RequestRefusal(.notPicture, "A cover must be a JPEG, PNG or WebP picture.")
+
     var routes: [Route] {
         [
             Route(.get, "/covers/:edition", for: .guests, cover),
@@ -33,21 +35,16 @@ struct CoverAPI: Sendable {
     }
 
     private func keep(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
-        guard request.headers[.contentType]?.lowercased().hasPrefix("image/") == true else {
-            throw RequestRefusal(
-                status: .unsupportedMediaType, code: "notPicture",
-                message: "A cover must be a JPEG, PNG or WebP picture.")
-        }
+        guard request.headers[.contentType]?.lowercased().hasPrefix("image/") == true else { throw Self.notPicture }
         let book = try await book(context)
-        let bytes = [UInt8](buffer: try await request.body.collect(upTo: Self.maxBytes))
-        // The type is detected from the first bytes, because the declared type is not trusted.
-        guard let type = PictureType(bytes), type != .gif else {
-            throw RequestRefusal(
-                status: .unsupportedMediaType, code: "notPicture",
-                message: "A cover must be a JPEG, PNG or WebP picture.")
+        // The request waits for its turn before its first byte is read, so that waiting covers stay in the browsers.
+        try await parts.uploads.withPermit {
+            let bytes = [UInt8](buffer: try await request.body.collect(upTo: Self.maxBytes))
+            // The type is detected from the first bytes, because the declared type is not trusted.
+            guard let type = PictureType(bytes), type != .gif else { throw Self.notPicture }
+            try await check(bytes)
+            try await parts.library.keepOwnCover(bytes, of: book.edition.id)
         }
-        try await check(bytes)
-        try await parts.library.keepOwnCover(bytes, of: book.edition.id)
         return try await respond(with: book)
     }
 
@@ -58,8 +55,7 @@ struct CoverAPI: Sendable {
         do {
             _ = try await read(bytes)
         } catch let error as KioskError where error.kind == .refused {
-            throw RequestRefusal(
-                status: .unprocessableContent, code: "unsoundPicture", message: error.message)
+            throw RequestRefusal(.unsoundPicture, error.message)
         }
     }
 
@@ -83,7 +79,7 @@ struct CoverAPI: Sendable {
     private func respond(with book: Book) async throws -> JSONResponse {
         let kept = try await parts.library.keptCover(of: book.edition.id)
         let cover: JSONValue = kept.map { ["own": .bool($0.isOwn), "bytes": .integer($0.bytes)] } ?? .null
-        return JSONResponse(book.json.with("cover", cover).with(change: nil))
+        return JSONResponse(book.json.appending([("cover", cover)]).with(change: nil))
     }
 }
 

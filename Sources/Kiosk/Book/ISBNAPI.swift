@@ -13,9 +13,7 @@ struct ISBNAPI: Sendable {
     /// certain.
     private func check(_ request: Request, _ context: KioskContext) throws -> JSONResponse {
         guard let text = request.uri.queryParameters["text"], text.utf8.count <= 100 else {
-            throw RequestRefusal(
-                status: .badRequest, code: "badNumber",
-                message: "The query must have text= with the number, at most 100 bytes.")
+            throw RequestRefusal(.badNumber, "The query must have text= with the number, at most 100 bytes.")
         }
         do throws(ISBNRefusal) {
             let isbn = try ISBN(String(text))

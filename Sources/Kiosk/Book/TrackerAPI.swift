@@ -21,7 +21,7 @@ struct ReadingAPI: Sendable {
     }
 
     private func setStatus(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
-        let sent = try await request.json(RequestObject.self)
+        let sent = try await request.object()
         try sent.checkMembers(["status", "on"])
         let status = try sent.choice("status", Copy.Status.self).required(as: "status")
         let day = try sent.day("on").value
@@ -31,7 +31,7 @@ struct ReadingAPI: Sendable {
     }
 
     private func record(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
-        let sent = try await request.json(RequestObject.self)
+        let sent = try await request.object()
         try sent.checkMembers(["page", "percent", "at"])
         guard let amount = try Self.amount(sent) else { throw Self.oneOfTwo }
         let past = try sent.instant("at").value
@@ -43,7 +43,7 @@ struct ReadingAPI: Sendable {
     /// Corrects a progress entry. Absent members leave their fields as they are.
     private func correct(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let entry = try context.id("entry", of: ProgressEntry.self)
-        let sent = try await request.json(RequestObject.self)
+        let sent = try await request.object()
         try sent.checkMembers(["page", "percent", "at"])
         let edit = ProgressEdit(amount: try Self.amount(sent), at: try sent.instant("at").value)
         return try await perform(context) {
@@ -58,8 +58,7 @@ struct ReadingAPI: Sendable {
         }
     }
 
-    private static let oneOfTwo = RequestRefusal(
-        status: .badRequest, code: "badField", message: "Give either \"page\" or \"percent\".")
+    private static let oneOfTwo = RequestRefusal(.badField, "Give either \"page\" or \"percent\".")
 
     private static func amount(_ sent: RequestObject) throws -> ProgressEntry.Amount? {
         switch (try sent.integer("page").value, try sent.number("percent").value) {
@@ -71,7 +70,7 @@ struct ReadingAPI: Sendable {
     }
 
     private func setDates(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
-        let sent = try await request.json(RequestObject.self)
+        let sent = try await request.object()
         try sent.checkMembers(["started", "finished", "stopped"])
         let edit = DateEdit(
             started: try sent.day("started"), finished: try sent.day("finished"), stopped: try sent.day("stopped"))
@@ -82,7 +81,7 @@ struct ReadingAPI: Sendable {
     }
 
     private func add(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
-        let sent = try await request.json(RequestObject.self)
+        let sent = try await request.object()
         try sent.checkMembers(["started", "finished", "stopped"])
         let (started, finished, stopped) = (
             try sent.day("started").value, try sent.day("finished").value, try sent.day("stopped").value
@@ -106,9 +105,8 @@ struct ReadingAPI: Sendable {
         let copy = try context.id(of: Copy.self)
         return try await parts.perform(on: copy) {
             let result = try await action(copy)
-            return JSONResponse(
-                result.json.with("sessionStillRuns", .bool(result.sessionStillRuns)).with(change: result.change),
-                status: status)
+            let json = result.json.appending([("sessionStillRuns", .bool(result.sessionStillRuns))])
+            return JSONResponse(json.with(change: result.change), status: status)
         }
     }
 
@@ -153,7 +151,7 @@ struct SessionAPI: Sendable {
 
     private func start(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let copy = try context.id(of: Copy.self)
-        let sent = try await request.json(RequestObject.self)
+        let sent = try await request.object()
         try sent.checkMembers(["page", "start"])
         let (page, start) = (try sent.integer("page").value, try sent.instant("start").value)
         return try await perform(on: copy, status: .created) {
@@ -162,7 +160,7 @@ struct SessionAPI: Sendable {
     }
 
     private func stop(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
-        let sent = try await request.json(RequestObject.self)
+        let sent = try await request.object()
         try sent.checkMembers(["session", "page", "end", "force"])
         let session = try sent.text("session").value.map(ID<Session>.init(rawValue:))
         let (page, end) = (try sent.integer("page").value, try sent.instant("end").value)
@@ -192,7 +190,7 @@ struct SessionAPI: Sendable {
     /// Adds a past session that goes from `start` to `end`, or that lasts a number of `minutes`.
     private func addPast(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let copy = try context.id(of: Copy.self)
-        let sent = try await request.json(RequestObject.self)
+        let sent = try await request.object()
         try sent.checkMembers(["start", "end", "minutes", "startPage", "endPage"])
         return try await perform(on: copy, status: .created) {
             let start = try sent.instant("start").required(as: "start")
@@ -213,7 +211,7 @@ struct SessionAPI: Sendable {
 
     private func edit(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let id = try context.id(of: Session.self)
-        let sent = try await request.json(RequestObject.self)
+        let sent = try await request.object()
         try sent.checkMembers(["start", "end", "minutes", "startPage", "endPage"])
         return try await perform {
             let edit = SessionEdit(

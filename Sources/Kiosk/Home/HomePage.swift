@@ -57,14 +57,14 @@ struct HomeView: Sendable {
         var view: View = [
             "books": home.readingNow.enumerated().map { book($1, isFirst: $0 == 0) },
             "hasBooks": !home.readingNow.isEmpty, "read": home.recentlyRead.map(row),
-            "hasRead": !home.recentlyRead.isEmpty, "year": String(year.today.year), "figures": figures,
+            "hasRead": !home.recentlyRead.isEmpty, "year": String(year.today.year), "stats": stats,
             "memories": year.memories.map { texts.view(of: $0) }, "hasMemories": !year.memories.isEmpty,
         ]
         let hidden = home.readingCount - home.readingNow.count
         if hidden > 0 { view["more"] = texts("home.more", n: hidden) }
         if let challenge = year.challenge {
             view["challenge"] = [
-                "words": texts(
+                "amount": texts(
                     "stats.ofBooks", count: challenge.goal,
                     ["done": texts.grouped(challenge.done), "goal": texts.grouped(challenge.goal)]),
                 "sentence": texts.sentence(of: challenge),
@@ -74,20 +74,20 @@ struct HomeView: Sendable {
         return view
     }
 
-    /// The figures of the year: books, pages, hours, the current streak, and today's pages if there is a daily goal.
-    private var figures: [String] {
+    /// The statistics of the year: books, pages, hours, the current streak, and today's pages if there is a daily goal.
+    private var stats: [String] {
         let totals = year.totals
-        var figures = [
+        var stats = [
             texts("stats.nBooks", n: totals.booksFinished), texts("stats.nPages", n: totals.pages),
             texts("home.nHours", n: totals.minutes / 60), texts("home.streak", n: year.streak),
         ]
         if let goal = year.dailyGoal {
-            figures.append(
+            stats.append(
                 texts(
                     "home.today", count: goal,
                     ["done": texts.grouped(year.todayStats.pages), "goal": texts.grouped(goal)]))
         }
-        return figures
+        return stats
     }
 
     private func book(_ reading: ReadingNow, isFirst: Bool) -> View {
@@ -120,7 +120,7 @@ struct HomeView: Sendable {
         if let days = read.daysToRead { view["days"] = texts("home.inDays", n: max(1, days)) }
         if let rating = read.book.copy.rating {
             view["rating"] = [
-                "stars": texts.stars(rating), "words": texts("stats.nStars", ["n": texts.tenths(rating)]),
+                "stars": texts.stars(rating), "label": texts("stats.nStars", ["n": texts.tenths(rating)]),
             ]
         }
         return view

@@ -24,8 +24,8 @@ struct BulkAPI: Sendable {
         let body = try await request.json(BookSelection.self)
         guard let status = body.status.flatMap(Copy.Status.init(rawValue:)) else {
             throw RequestRefusal(
-                status: .unprocessableContent, code: "field.status",
-                message: "The status must be one of \(Copy.Status.allCases.map(\.rawValue).joined(separator: ", ")).")
+                .field, "The status must be one of \(Copy.Status.allCases.map(\.rawValue).joined(separator: ", ")).",
+                member: "status")
         }
         return try await change(body) { $0.status = status }
     }
@@ -97,9 +97,7 @@ struct BulkAPI: Sendable {
             }
             guard inTrash.count < copies.count else { throw error }
             guard body.isSearch, !inTrash.isEmpty else {
-                throw RequestRefusal(
-                    status: .unprocessableContent, code: "notInTrash",
-                    message: "Not all of these books are in the trash. Nothing was deleted.")
+                throw RequestRefusal(.notInTrash, "Not all of these books are in the trash. Nothing was deleted.")
             }
             // Somebody restored a book after the search had found it.
             try await parts.library.purge(inTrash)
@@ -111,7 +109,7 @@ struct BulkAPI: Sendable {
         _ changed: Int, _ change: ID<Change>?, _ next: String?, of body: BookSelection
     ) -> JSONResponse {
         let answer: JSONValue = ["changed": .integer(changed), "change": JSONValue(change?.rawValue)]
-        return JSONResponse(body.isSearch ? answer.with("next", JSONValue(next)) : answer)
+        return JSONResponse(body.isSearch ? answer.appending([("next", JSONValue(next))]) : answer)
     }
 }
 
@@ -158,8 +156,7 @@ struct BookSelection: Decodable, Sendable {
             let excluded = try except.isEmpty ? [] : Set(Self.checked(except))
             return (found.books.map(\.id).filter { !excluded.contains($0) }, found.next)
         default:
-            throw RequestRefusal(
-                status: .badRequest, code: "missingField", message: "Give either \"ids\" or \"query\".")
+            throw RequestRefusal(.missingField, "Give either \"ids\" or \"query\".")
         }
     }
 
@@ -171,8 +168,7 @@ struct BookSelection: Decodable, Sendable {
         (query.limit, query.countLimit) = (1, .max)
         guard try await parts.library.books(matching: query).total - (except?.count ?? 0) > count else { return }
         throw RequestRefusal(
-            status: .unprocessableContent, code: "moreThanAsked",
-            message: "There are more books in the trash now than you confirmed. Check them, and confirm again.")
+            .moreThanAsked, "There are more books in the trash now than you confirmed. Check them, and confirm again.")
     }
 
     private static func checked(_ ids: [String]) throws -> [ID<Copy>] {
@@ -181,6 +177,5 @@ struct BookSelection: Decodable, Sendable {
         return ids.filter { seen.insert($0).inserted }.map { ID(rawValue: $0) }
     }
 
-    private static let refusal = RequestRefusal(
-        status: .unprocessableContent, code: "badBooks", message: "Give the ids of 1 to \(maxIDs) books.")
+    private static let refusal = RequestRefusal(.badBooks, "Give the ids of 1 to \(maxIDs) books.")
 }

@@ -64,8 +64,8 @@ struct SuggestionsAPI: Sendable {
         }
         guard let kind, let limit else {
             throw RequestRefusal(
-                status: .badRequest, code: "badQuery",
-                message: "The query must have kind=author, kind=tag or kind=shelf. "
+                .badQuery,
+                "The query must have kind=author, kind=tag or kind=shelf. "
                     + "It may also have beginning= and limit= (from 1 to 50).")
         }
         let found = try await parts.library.suggestions(for: kind, beginning: beginning, limit: limit)

@@ -112,9 +112,8 @@ struct LibraryAddress: Sendable {
 
     private static func refusal(_ name: String, _ value: String, _ allowed: [String]) -> RequestRefusal {
         RequestRefusal(
-            status: .badRequest, code: "badQuery",
-            message:
-                "\(name.cleanedLine.prefix(40)): \"\(value.cleanedLine.prefix(80))\" is not allowed. "
+            .badQuery,
+            "\(name.cleanedLine.prefix(40)): \"\(value.cleanedLine.prefix(80))\" is not allowed. "
                 + "Allowed: \(allowed.joined(separator: ", ")).",
             values: [
                 "value": String(value.cleanedLine.prefix(80)), "allowed": allowed.joined(separator: ", "),

@@ -33,7 +33,7 @@ struct IntakePage: Sendable {
             let isToday = group.day == CalendarDay(parts.ports.now(), in: parts.ports.zone)
             return [
                 "number": number, "day": isToday ? texts("intake.today") : texts.day(group.day),
-                "station": parts.deviceLabel(group.device, texts), "items": items,
+                "device": parts.deviceLabel(group.device, texts), "items": items,
             ]
         }
         if !open.isEmpty { view["total"] = texts("intake.count", count: open.count) }

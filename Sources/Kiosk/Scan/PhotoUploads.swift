@@ -11,41 +11,36 @@ extension StationRoutes {
         guard let type = request.headers[.contentType]?.split(separator: ";").first?.lowercased(),
             Self.photoTypes.contains(type)
         else {
-            throw RequestRefusal(
-                status: .unsupportedMediaType, code: "notPhoto", message: "A photo must be a JPEG, PNG, WebP or HEIC.")
+            throw RequestRefusal(.notPhoto, "A photo must be a JPEG, PNG, WebP or HEIC.")
         }
         guard let read = parts.ports.readPhoto else {
-            throw RequestRefusal(
-                status: .serviceUnavailable, code: "noPhotos",
-                message: "Photos cannot be read here. Type the ISBN, or use 'scan --image'.")
+            throw RequestRefusal(.noPhotos, "Photos cannot be read here. Type the ISBN, or use 'scan --image'.")
         }
         let asked = try item(of: request.uri.queryParameters["request"].map { String($0) })
         // The request waits for its turn before its first byte is read, so that waiting photos stay in the browsers.
-        let reading: DecodedPhoto
+        let photo: DecodedPhoto
         do {
-            reading = try await photos.withPermit { try await read(try await request.photo()) }
+            photo = try await parts.uploads.withPermit { try await read(try await request.photo()) }
         } catch let error as KioskError where error.kind == .refused {
-            throw RequestRefusal(
-                status: .unprocessableContent, code: "refused", message: error.message, key: "unsoundPhoto")
+            throw RequestRefusal(.refused, error.message, key: "unsoundPhoto")
         }
         let texts = parts.pages.texts(context)
         var (detections, refused): ([Detection], [JSONValue]) = ([], [])
-        for symbol in reading.symbols {
+        for symbol in photo.symbols {
             do throws(ISBNRefusal) {
                 let isbn = try symbol.isbn()
                 detections.append(
                     Detection(
                         isbn: isbn, raw: symbol.payload, addon: symbol.addon, origin: .photo,
-                        thumbnail: reading.thumbnail,
+                        thumbnail: photo.thumbnail,
                         item: asked.map { ID(of: isbn, number: detections.count { $0.isbn == isbn }, askedBy: $0) }))
             } catch {
                 refused.append(["payload": .string(symbol.payload), "reason": JSONValue(texts.message(for: error))])
             }
         }
-        guard !reading.symbols.isEmpty else {
+        guard !photo.symbols.isEmpty else {
             throw RequestRefusal(
-                status: .unprocessableContent, code: "noBarCode",
-                message: "No bar code was found in the photo. Take it from closer, in even light, or type the ISBN.")
+                .noBarCode, "No bar code was found in the photo. Take it from closer, in even light, or type the ISBN.")
         }
         let rows = try await station.capture(detections)
         return JSONResponse(["rows": .array(rows.map(\.json)), "refused": .array(refused)])

@@ -19,7 +19,7 @@ public final class PreviewFeed: PreviewTap {
 
     private struct Watcher {
         let continuation: AsyncStream<ByteBuffer>.Continuation
-        var lastTaken: Duration
+        var lastRead: Duration
     }
 
     private let watchers = Mutex<[UUID: Watcher]>([:])
@@ -36,13 +36,13 @@ public final class PreviewFeed: PreviewTap {
     /// The number of watchers.
     var watching: Int { count.load(ordering: .relaxed) }
 
-    public func take(jpeg: UnsafeBufferPointer<UInt8>) {
+    public func receive(jpeg: UnsafeBufferPointer<UInt8>) {
         let part = Self.part(jpeg)
         let time = now()
         watchers.withLock { watchers in
             for (id, watcher) in watchers {
                 // The frame was added without dropping another one, so the watcher has read the previous frame.
-                if case .enqueued(remaining: _) = watcher.continuation.yield(part) { watchers[id]?.lastTaken = time }
+                if case .enqueued(remaining: _) = watcher.continuation.yield(part) { watchers[id]?.lastRead = time }
             }
         }
     }
@@ -67,13 +67,13 @@ public final class PreviewFeed: PreviewTap {
         let stalled = watchers.withLock { watchers -> Watcher?? in
             var stalled: Watcher?
             if watchers.count >= Self.most {
-                guard let (id, watcher) = watchers.min(by: { $0.value.lastTaken < $1.value.lastTaken }),
-                    time - watcher.lastTaken >= Self.stalledAfter
+                guard let (id, watcher) = watchers.min(by: { $0.value.lastRead < $1.value.lastRead }),
+                    time - watcher.lastRead >= Self.stalledAfter
                 else { return nil }
                 watchers[id] = nil
                 stalled = watcher
             }
-            watchers[id] = Watcher(continuation: continuation, lastTaken: time)
+            watchers[id] = Watcher(continuation: continuation, lastRead: time)
             count.store(watchers.count, ordering: .relaxed)
             return .some(stalled)
         }
@@ -111,14 +111,12 @@ struct PreviewRoutes: Sendable {
         guard let preview = parts.ports.preview, case .streaming = await parts.ports.station.snapshot(limit: 0).camera
         else {
             throw RequestRefusal(
-                status: .serviceUnavailable, code: "noPicture",
-                message: "The camera shows no picture at the moment. The page tries again automatically.",
+                .noPicture, "The camera shows no picture at the moment. The page tries again automatically.",
                 headers: [.retryAfter: "1"])
         }
         guard let frames = preview.parts() else {
             throw RequestRefusal(
-                status: .serviceUnavailable, code: "tooManyWatch",
-                message: "\(PreviewFeed.most) pages already show the camera. Close one of them.",
+                .tooManyWatch, "\(PreviewFeed.most) pages already show the camera. Close one of them.",
                 headers: [.retryAfter: "5"], values: ["count": "\(PreviewFeed.most)"])
         }
         return Response(

@@ -51,7 +51,7 @@ struct ScanPage: Sendable {
         let shown = isWhole ? listed : Array(listed.prefix(Self.shownRows))
 
         var view: View = [
-            "words": rowViews.statusTexts.text, "cameraState": snapshot.camera.word,
+            "texts": rowViews.statusTexts.text, "cameraState": snapshot.camera.word,
             "cameraText": cameraText(snapshot.camera, texts), "preset": presetView(snapshot.preset, texts),
             "rows": shown.map { rowViews.listed($0, isCurrent: $0.id == current?.id) },
         ]
@@ -174,11 +174,11 @@ struct ScanRowView: Sendable {
         view["message"] = message(row) ?? ""
         if row.isOpen {
             view["undoAct"] = "POST /api/station/rows/\(row.id.rawValue)/skip"
-            view["undoSaid"] = "{}"
+            view["undoRequest"] = "{}"
             view["undoWord"] = texts("common.skip")
         } else if let undo, undo.items.contains(row.id) {
             view["undoAct"] = "POST /api/station/undo"
-            view["undoSaid"] = undo.requestBody
+            view["undoRequest"] = undo.requestBody
             // Undo applies to all books of the act.
             view["undoWord"] = undo.items.count > 1 ? undoLabel(for: undo) : texts("common.undo")
         }
@@ -230,7 +230,7 @@ struct ScanRowView: Sendable {
         let year = metadata.publishedDate.map { String($0.year) } ?? metadata.publishedDateText.map(Self.short)
         let source = item.source.map { texts.source($0) }
         return [
-            "id": row.id.rawValue, "look": row.status.look, "mark": row.status.mark,
+            "id": row.id.rawValue, "look": row.status.tone, "mark": row.status.mark,
             "state": label(for: row.status), "name": name, "initial": String(name.prefix(1)),
             "by": [Self.short(metadata.authorNames.joined(separator: ", ")), year ?? ""].filter { !$0.isEmpty }
                 .joined(separator: " · "),
@@ -340,7 +340,7 @@ extension Station.Row {
 extension Batch.Status {
     /// The shape that is shown in addition to the colour.
     fileprivate var mark: String {
-        switch look {
+        switch tone {
         case "owned": "●"
         case "attention": "▲"
         default: self == .skipped ? "–" : "✓"

@@ -9,7 +9,7 @@ extension Station.Row {
         return [
             "id": .string(id.rawValue), "isbn13": .string(item.isbn.digits),
             "hyphenated": .string(item.isbn.hyphenated), "standing": .string(status.word),
-            "look": .string(status.look), "ticked": .bool(isTicked),
+            "look": .string(status.tone), "ticked": .bool(isTicked),
             "title": JSONValue(metadata.title), "subtitle": JSONValue(metadata.subtitle),
             "authors": JSONValue(metadata.authorNames),
             "published": JSONValue(metadata.publishedDate?.description ?? metadata.publishedDateText),
@@ -29,12 +29,12 @@ extension Station.Row {
         ]
     }
 
-    /// The reason, in words for a person, why the row needs attention; `nil` if it does not.
+    /// The reason, as a text for a person, why the row needs attention; `nil` if it does not.
     private var reason: String? {
-        guard status.look == "attention" else { return nil }
+        guard status.tone == "attention" else { return nil }
         if let reason = candidate.item.reason { return reason }
         guard candidate.metadata.isWeakMatch else { return nil }
-        return "this may be another book, because the source does not give an ISBN"
+        return Metadata.weakMatchReason
     }
 }
 
@@ -56,7 +56,7 @@ extension Batch.Status {
     }
 
     /// The state as a person sees it, which is one of four.
-    var look: String {
+    var tone: String {
         switch self {
         case .lookingUp, .found: "new"
         case .owned, .again: "owned"
@@ -65,13 +65,7 @@ extension Batch.Status {
         }
     }
 
-    var savedCopy: ID<Copy>? {
-        guard case .saved(let result) = self else { return nil }
-        return switch result {
-        case .saved(let copy, _), .wishFulfilled(let copy, _), .restored(let copy, _), .alreadySaved(let copy): copy
-        case .owned(let book): book.id
-        }
-    }
+    var savedCopy: ID<Copy>? { if case .saved(let result) = self { result.copy } else { nil } }
 }
 
 extension Preset {

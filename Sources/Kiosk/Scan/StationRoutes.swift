@@ -1,4 +1,3 @@
-import Async
 import Bookplate
 import FoundationEssentials
 import Hummingbird
@@ -7,10 +6,6 @@ import Station
 /// Captures books with the station, and edits, saves and skips them.
 struct StationRoutes: Sendable {
     let parts: KioskParts
-    /// Allows two photos in memory at once. Further photos wait for their turn.
-    let photos = AsyncSemaphore(permits: 2)
-
-    init(parts: KioskParts) { self.parts = parts }
 
     var station: Station { parts.ports.station }
 
@@ -48,7 +43,7 @@ struct StationRoutes: Sendable {
         let body = try await request.json(Captured.self)
         let origin = body.origin ?? .typed
         guard origin == .typed || origin == .scanner else {
-            throw RequestRefusal(status: .badRequest, code: "badJSON", message: "The origin must be typed or scanner.")
+            throw RequestRefusal(.badJSON, "The origin must be typed or scanner.")
         }
         let number = TypedNumber(text: body.text, origin: origin)
         return JSONResponse(["row": try await station.capture(number, request: item(of: body.request)).json])
@@ -58,7 +53,7 @@ struct StationRoutes: Sendable {
     func item(of request: String?) throws -> ID<IntakeItem>? {
         guard let request else { return nil }
         guard let uuid = UUID(uuidString: request) else {
-            throw RequestRefusal(status: .badRequest, code: "badField", message: "\"request\" must be a UUID.")
+            throw RequestRefusal(.badField, "\"request\" must be a UUID.")
         }
         return ID(rawValue: uuid.uuidString.lowercased())
     }
@@ -111,8 +106,8 @@ struct StationRoutes: Sendable {
 
     private func edit(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let id = try context.id(of: IntakeItem.self)
-        let body = try await request.json(BookBody.self)
-        return JSONResponse(["row": try await station.edit(id, body.edit).json])
+        let edit = try MetadataEdit(ofRow: try await request.object())
+        return JSONResponse(["row": try await station.edit(id, edit).json])
     }
 
     private func thumbnail(_ request: Request, _ context: KioskContext) async throws -> Response {
@@ -176,26 +171,19 @@ private struct IgnoredBody: Decodable {
     init(from decoder: any Decoder) throws {}
 }
 
-/// The new values of a book's fields, such as `{"title": …, "pageCount": null}`. Absent members leave their fields as
-/// they are, and null clears a field.
-private struct BookBody: Decodable {
-    var edit = MetadataEdit()
-
-    private enum Key: String, CodingKey { case title, subtitle, authors, publisher, publishedDate, pageCount }
-
-    init(from decoder: any Decoder) throws {
-        let body = try decoder.container(keyedBy: Key.self)
-        func text(_ key: Key) throws -> String? {
-            body.contains(key) ? try body.decodeIfPresent(String.self, forKey: key) ?? "" : nil
-        }
-        edit.title = try text(.title)
-        edit.subtitle = try text(.subtitle)
-        edit.publisher = try text(.publisher)
-        edit.publishedDate = try text(.publishedDate)
-        if body.contains(.authors) {
-            let names = try body.decodeIfPresent([String].self, forKey: .authors) ?? []
-            edit.authors = names.filter { !$0.cleanedLine.isEmpty }
-        }
-        if body.contains(.pageCount) { edit.pageCount = .some(try body.decodeIfPresent(Int.self, forKey: .pageCount)) }
+extension MetadataEdit {
+    /// Parses the new values of a captured book's fields, such as `{"title": …, "pageCount": null}`. Absent members
+    /// leave their fields as they are, and null clears a field.
+    ///
+    /// - Throws: ``RequestRefusal`` (400) for unknown members and wrong types.
+    init(ofRow sent: RequestObject) throws {
+        try sent.checkMembers(["title", "subtitle", "authors", "publisher", "publishedDate", "pageCount"])
+        self.init()
+        title = try sent.text("title").value(clearedBy: "")
+        subtitle = try sent.text("subtitle").value(clearedBy: "")
+        publisher = try sent.text("publisher").value(clearedBy: "")
+        publishedDate = try sent.text("publishedDate").value(clearedBy: "")
+        authors = try sent.texts("authors").value(clearedBy: [])?.filter { !$0.cleanedLine.isEmpty }
+        pageCount = try sent.integer("pageCount").edited
     }
 }

@@ -1,3 +1,4 @@
+import Async
 import Bookplate
 import Hummingbird
 import Logging
@@ -16,7 +17,7 @@ struct Authenticator: Sendable {
     /// anything.
     let isBehindProxy: Bool
     let logger: Logger
-    private let hasWarned = Flag()
+    private let hasWarned = SharedValue(false)
 
     init(
         ports: KioskPorts, crossSite: CrossSite, connections: Connections, isBehindProxy: Bool, logger: Logger
@@ -43,8 +44,7 @@ struct Authenticator: Sendable {
             // Origin need not be checked here, because other sites' pages cannot send this header. Cookies are ignored.
             guard let station = try await ports.library.pairedStation(withToken: token, at: ports.now()) else {
                 throw RequestRefusal(
-                    status: .unauthorized, code: "unknownToken",
-                    message: "This hub does not know the station's token. Pair the station again.",
+                    .unknownToken, "This hub does not know the station's token. Pair the station again.",
                     headers: [.wwwAuthenticate: "Bearer"])
             }
             context.caller = .station(station)
@@ -95,7 +95,7 @@ struct Authenticator: Sendable {
     /// Warns once about a request from this machine for a configured host name. Such a request was probably sent by a
     /// proxy, which may also forward requests without announcing itself.
     private func warnOfProxy(_ request: Request) {
-        guard let authority = request.head.authority, crossSite.names.isConfigured(authority), hasWarned.setIfUnset()
+        guard let authority = request.head.authority, crossSite.names.isConfigured(authority), !hasWarned.exchange(true)
         else {
             return
         }
@@ -115,8 +115,7 @@ struct Authenticator: Sendable {
             // the reason.
             if route.audience == .stations { throw .tokenNeeded }
             if case .station = context.caller {
-                throw RequestRefusal(
-                    status: .forbidden, code: "notYours", message: "Stations may not use this route.")
+                throw RequestRefusal(.notYours, "Stations may not use this route.")
             }
             throw .signInNeeded
         }

@@ -31,7 +31,7 @@ struct ConnectionLimits: Sendable {
 /// The open connections. If there are too many, unknown connections are closed, which are those over which neither the
 /// household nor a station has sent a request. Many strangers can therefore never lock out the household.
 final class Connections: Sendable {
-    private struct Entry {
+    private struct Connection {
         let channel: any Channel
         let number: UInt64
         var isKnown = false
@@ -41,7 +41,7 @@ final class Connections: Sendable {
     }
 
     private struct State {
-        var open: [ObjectIdentifier: Entry] = [:]
+        var open: [ObjectIdentifier: Connection] = [:]
         var count: UInt64 = 0
     }
 
@@ -56,7 +56,7 @@ final class Connections: Sendable {
         let id = ObjectIdentifier(channel)
         let surplus = state.withLock { state -> (any Channel)? in
             state.count += 1
-            state.open[id] = Entry(channel: channel, number: state.count)
+            state.open[id] = Connection(channel: channel, number: state.count)
             guard state.open.count > limit else { return nil }
             return state.open.values.filter { !$0.isKnown }.min { $0.number < $1.number }?.channel
         }
@@ -67,7 +67,9 @@ final class Connections: Sendable {
     /// Marks a connection over which the household or a station has sent a request.
     func markKnown(_ id: ObjectIdentifier, _ signIn: ID<SignIn>?) {
         state.withLock { state in
-            guard let entry = state.open[id], !entry.isKnown || entry.signIn != signIn || entry.isGuest else { return }
+            guard let connection = state.open[id],
+                !connection.isKnown || connection.signIn != signIn || connection.isGuest
+            else { return }
             state.open[id]?.isKnown = true
             state.open[id]?.signIn = signIn
             state.open[id]?.isGuest = false
@@ -82,7 +84,9 @@ final class Connections: Sendable {
 
     /// Closes the connections of guests, including their event streams.
     func closeGuests() {
-        for entry in state.withLock({ $0.open.values.filter(\.isGuest) }) { entry.channel.close(promise: nil) }
+        for connection in state.withLock({ $0.open.values.filter(\.isGuest) }) {
+            connection.channel.close(promise: nil)
+        }
     }
 
     /// The sign-ins with open connections.
@@ -91,7 +95,7 @@ final class Connections: Sendable {
     /// Closes the connections of these sign-ins, including their event streams.
     func close(_ signIns: Set<ID<SignIn>>) {
         let over = state.withLock { $0.open.values.filter { $0.signIn.map(signIns.contains) == true } }
-        for entry in over { entry.channel.close(promise: nil) }
+        for connection in over { connection.channel.close(promise: nil) }
     }
 
     private func remove(_ id: ObjectIdentifier) { state.withLock { _ = $0.open.removeValue(forKey: id) } }

@@ -15,13 +15,11 @@ struct CrossSite: Sendable {
     func host(of request: Request, local: String?, port: Int) throws(RequestRefusal) -> HostNames.Kind {
         // The codec removes the first Host from the headers, so a Host that is still there is a second one.
         guard let authority = request.head.authority, !authority.isEmpty, request.headers[.host] == nil else {
-            throw RequestRefusal(
-                status: .badRequest, code: "badHost", message: "A request must have exactly one Host header.")
+            throw RequestRefusal(.badHost, "A request must have exactly one Host header.")
         }
         guard let kind = names.kind(of: authority, local: local, port: port) else {
             throw RequestRefusal(
-                status: .forbidden, code: "foreignHost",
-                message: "This service is not known by that name. To add a name, use 'scan kiosk --name NAME'.")
+                .foreignHost, "This service is not known by that name. To add a name, use 'scan kiosk --name NAME'.")
         }
         return kind
     }
@@ -46,8 +44,8 @@ struct CrossSite: Sendable {
     }
 
     private static let foreign = RequestRefusal(
-        status: .forbidden, code: "foreignOrigin",
-        message: "Only this service's own pages may send this request, but its Origin is missing or from another site.")
+        .foreignOrigin,
+        "Only this service's own pages may send this request, but its Origin is missing or from another site.")
 }
 
 extension Request {

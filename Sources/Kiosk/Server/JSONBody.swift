@@ -38,61 +38,79 @@ extension Request {
     /// - Throws: ``RequestRefusal`` if the body has another type (415), is too long (413) or is not the expected JSON
     ///   (400).
     func json<Value: Decodable>(_ type: Value.Type) async throws -> Value {
+        let bytes = try await jsonBytes()
+        do {
+            return try JSONDecoder().decode(Value.self, from: Data(bytes))
+        } catch {
+            throw RequestRefusal.unexpectedJSON
+        }
+    }
+
+    /// Parses the body as a JSON object of at most ``maxJSONBytes`` bytes.
+    ///
+    /// - Throws: ``RequestRefusal`` if the body has another type (415), is too long (413) or is not a JSON object
+    ///   (400).
+    func object() async throws -> RequestObject {
+        try RequestObject(parsing: try await jsonBytes())
+    }
+
+    private func jsonBytes() async throws -> [UInt8] {
         guard let type = headers[.contentType], type.split(separator: ";").first?.lowercased() == "application/json"
         else {
-            throw RequestRefusal(
-                status: .unsupportedMediaType, code: "notJSON", message: "The body must be application/json.")
+            throw RequestRefusal.notJSON
         }
-        let bytes = try await body.collect(upTo: Self.maxJSONBytes)
-        do {
-            return try JSONDecoder().decode(Value.self, from: Data(bytes.readableBytesView))
-        } catch {
-            throw RequestRefusal(
-                status: .badRequest, code: "badJSON", message: "The body is not the JSON that this route expects.")
-        }
+        return [UInt8](buffer: try await body.collect(upTo: Self.maxJSONBytes))
     }
 }
 
 /// The JSON object of a request. It distinguishes absent members, null and values, which become the cases of ``Edit``.
-struct RequestObject: Decodable, Sendable {
-    private let values: [String: RequestValue]
+struct RequestObject: Sendable {
+    /// The members as they were sent.
+    let members: [String: JSONValue]
 
-    init(from decoder: any Decoder) throws {
-        values = try decoder.singleValueContainer().decode([String: RequestValue].self)
+    /// - Throws: ``RequestRefusal`` (400) if the bytes are not a JSON object.
+    init(parsing bytes: [UInt8]) throws(RequestRefusal) {
+        let value: JSONValue
+        do { value = try JSONValue(parsing: bytes) } catch { throw .unexpectedJSON }
+        guard let object = RequestObject(value) else { throw .unexpectedJSON }
+        self = object
     }
 
-    fileprivate init(_ values: [String: RequestValue]) { self.values = values }
+    private init?(_ value: JSONValue) {
+        guard case .object(let members) = value else { return nil }
+        self.members = Dictionary(members.map { ($0.key, $0.value) }) { $1 }
+    }
 
-    /// The members as they were sent.
-    var members: [String: JSONValue] { values.mapValues(\.json) }
+    private init(_ members: [String: JSONValue]) { self.members = members }
 
     /// The object without its null members. It is for new books, which have nothing to clear.
     var withoutNulls: RequestObject {
-        RequestObject(values.filter { if case .null = $0.value { false } else { true } })
+        RequestObject(members.filter { $0.value != .null })
     }
 
     /// Checks the members' names, so that a typing error in a name is not overlooked.
     ///
     /// - Throws: ``RequestRefusal`` (400) for an unknown member.
     func checkMembers(_ names: Set<String>) throws {
-        guard let unknown = values.keys.sorted().first(where: { !names.contains($0) }) else { return }
+        guard let unknown = members.keys.sorted().first(where: { !names.contains($0) }) else { return }
         throw RequestRefusal(
-            status: .badRequest, code: "unknownField",
-            message:
-                "Unknown field \"\(unknown.cleanedLine.prefix(40))\"; allowed: \(names.sorted().joined(separator: ", "))."
+            .unknownField,
+            "Unknown field \"\(unknown.cleanedLine.prefix(40))\"; allowed: \(names.sorted().joined(separator: ", "))."
         )
     }
 
-    func text(_ name: String) throws -> Edit<String> {
-        try edit(name, "a text") { if case .text(let text) = $0 { text } else { nil } }
-    }
+    func text(_ name: String) throws -> Edit<String> { try edit(name, "a text", \.string) }
 
-    func integer(_ name: String) throws -> Edit<Int> {
-        try edit(name, "a whole number") { if case .number(let number) = $0 { Int(exactly: number) } else { nil } }
-    }
+    func integer(_ name: String) throws -> Edit<Int> { try edit(name, "a whole number", \.integer) }
 
     func number(_ name: String) throws -> Edit<Double> {
-        try edit(name, "a number") { if case .number(let number) = $0 { number } else { nil } }
+        try edit(name, "a number") { value in
+            switch value {
+            case .integer(let number): Double(number)
+            case .number(let number) where number.isFinite: number
+            default: nil
+            }
+        }
     }
 
     func bool(_ name: String) throws -> Edit<Bool> {
@@ -100,30 +118,28 @@ struct RequestObject: Decodable, Sendable {
     }
 
     func texts(_ name: String) throws -> Edit<[String]> {
-        try edit(name, "a list of texts") { value in
-            guard case .list(let values) = value else { return nil }
-            let texts = values.compactMap { if case .text(let text) = $0 { text } else { nil } }
-            return texts.count == values.count ? texts : nil
-        }
+        try edit(name, "a list of texts") { Self.list($0, of: \.string) }
     }
 
     func objects(_ name: String) throws -> [RequestObject]? {
-        switch values[name] {
-        case nil: return nil
-        case .list(let values)?:
-            let objects = values.compactMap { if case .object(let values) = $0 { RequestObject(values) } else { nil } }
-            if objects.count == values.count { return objects }
-        default: break
+        guard let value = members[name] else { return nil }
+        guard let objects = Self.list(value, of: RequestObject.init) else {
+            throw Self.refusal(name, "a list of objects")
         }
-        throw Self.refusal(name, "a list of objects")
+        return objects
     }
 
     func object(_ name: String) throws -> RequestObject? {
-        switch values[name] {
-        case nil: return nil
-        case .object(let values)?: return RequestObject(values)
-        default: throw Self.refusal(name, "an object")
-        }
+        guard let value = members[name] else { return nil }
+        guard let object = RequestObject(value) else { throw Self.refusal(name, "an object") }
+        return object
+    }
+
+    /// Returns the items of an array; `nil` if the value is not an array or an item has another type.
+    private static func list<Item>(_ value: JSONValue, of convert: (JSONValue) -> Item?) -> [Item]? {
+        guard case .array(let values) = value else { return nil }
+        let items = values.compactMap(convert)
+        return items.count == values.count ? items : nil
     }
 
     /// Returns a member whose value must be one of the enumeration's raw values.
@@ -131,9 +147,7 @@ struct RequestObject: Decodable, Sendable {
         _ name: String, _ type: Choice.Type
     ) throws -> Edit<Choice> where Choice.RawValue == String {
         let choices = Choice.allCases.map(\.rawValue).joined(separator: ", ")
-        return try edit(name, "one of \(choices)") {
-            if case .text(let text) = $0 { Choice(rawValue: text) } else { nil }
-        }
+        return try edit(name, "one of \(choices)") { $0.string.flatMap(Choice.init(rawValue:)) }
     }
 
     /// Returns a member that must be a calendar day, a month or a year.
@@ -153,9 +167,7 @@ struct RequestObject: Decodable, Sendable {
 
     /// Returns a member that must be an instant in the form of RFC 3339.
     func instant(_ name: String) throws -> Edit<Date> {
-        try edit(name, "a time such as 2026-11-21T14:30:00Z") {
-            if case .text(let text) = $0 { Date(rfc3339: text) } else { nil }
-        }
+        try edit(name, "a time such as 2026-11-21T14:30:00Z") { $0.string.flatMap(Date.init(rfc3339:)) }
     }
 
     /// Returns the member `request`, or a new id if it is absent. The page generates this id so that saving twice makes
@@ -167,55 +179,15 @@ struct RequestObject: Decodable, Sendable {
         return request
     }
 
-    private func edit<Value>(_ name: String, _ what: String, _ convert: (RequestValue) -> Value?) throws -> Edit<Value>
-    {
-        guard let value = values[name] else { return .keep }
+    private func edit<Value>(_ name: String, _ what: String, _ convert: (JSONValue) -> Value?) throws -> Edit<Value> {
+        guard let value = members[name] else { return .keep }
         if case .null = value { return .clear }
         guard let converted = convert(value) else { throw Self.refusal(name, what) }
         return .set(converted)
     }
 
     static func refusal(_ name: String, _ what: String) -> RequestRefusal {
-        RequestRefusal(status: .badRequest, code: "badField", message: "\"\(name)\" must be \(what).")
-    }
-}
-
-/// A JSON value of a request.
-private enum RequestValue: Decodable, Sendable {
-    case null
-    case bool(Bool)
-    case number(Double)
-    case text(String)
-    case list([RequestValue])
-    case object([String: RequestValue])
-
-    var json: JSONValue {
-        switch self {
-        case .null: .null
-        case .bool(let bool): .bool(bool)
-        case .number(let number): .number(number)
-        case .text(let text): .string(text)
-        case .list(let values): .array(values.map(\.json))
-        case .object(let values): .object(values.sorted { $0.key < $1.key }.map { (key: $0.key, value: $0.value.json) })
-        }
-    }
-
-    init(from decoder: any Decoder) throws {
-        let container = try decoder.singleValueContainer()
-        if container.decodeNil() {
-            self = .null
-        } else if let bool = try? container.decode(Bool.self) {
-            // Each attempt only detects the type. The last attempt throws an error if no type fits.
-            self = .bool(bool)
-        } else if let number = try? container.decode(Double.self) {
-            self = .number(number)
-        } else if let text = try? container.decode(String.self) {
-            self = .text(text)
-        } else if let list = try? container.decode([RequestValue].self) {
-            self = .list(list)
-        } else {
-            self = .object(try container.decode([String: RequestValue].self))
-        }
+        RequestRefusal(.badField, "\"\(name)\" must be \(what).")
     }
 }
 
@@ -247,7 +219,7 @@ extension Edit {
     /// - Throws: ``RequestRefusal`` (400) if the member is absent or null.
     func required(as name: String) throws -> Value {
         guard let value else {
-            throw RequestRefusal(status: .badRequest, code: "missingField", message: "\"\(name)\" is missing.")
+            throw RequestRefusal(.missingField, "\"\(name)\" is missing.")
         }
         return value
     }
@@ -255,10 +227,5 @@ extension Edit {
 
 extension JSONValue {
     /// Adds the change that can be undone, or `null` if nothing was changed.
-    func with(change: ID<Change>?) -> JSONValue { with("change", JSONValue(change?.rawValue)) }
-
-    func with(_ key: String, _ value: JSONValue) -> JSONValue {
-        guard case .object(let members) = self else { return self }
-        return .object(members + [(key: key, value: value)])
-    }
+    func with(change: ID<Change>?) -> JSONValue { appending([("change", JSONValue(change?.rawValue))]) }
 }

@@ -49,13 +49,13 @@ struct KioskMiddleware: RouterMiddleware {
     private func response(to error: any Error, _ request: Request, _ context: KioskContext) async -> Response {
         let refusal = localizedRefusal(for: error, request, context)
         context.logger.notice(
-            "refused status=\(refusal.status.code) code=\(refusal.code)", metadata: ["id": "\(context.id)"])
+            "refused status=\(refusal.status.code) code=\(refusal.apiCode)", metadata: ["id": "\(context.id)"])
         if request.wantsPage {
             if refusal.status == .unauthorized { return Self.redirectToSignIn(from: request) }
             if let page = await ErrorPage(parts: parts).render(refusal, context) { return page }
         }
         var error: [(key: String, value: JSONValue)] = [
-            ("code", .string(refusal.code)), ("message", .string(refusal.message)), ("id", .string(context.id)),
+            ("code", .string(refusal.apiCode)), ("message", .string(refusal.message)), ("id", .string(context.id)),
         ]
         if let now = refusal.now { error.append(("now", now)) }
         let json = JSONResponse(["error": .object(error)], status: refusal.status)
@@ -95,36 +95,34 @@ struct KioskMiddleware: RouterMiddleware {
             let methods = parts.methods(at: request.uri.path)
             guard methods.isEmpty else {
                 return RequestRefusal(
-                    status: .methodNotAllowed, code: "wrongMethod", message: "This path does not allow this method.",
+                    .wrongMethod, "This path does not allow this method.",
                     headers: [.allow: methods.joined(separator: ", ")])
             }
             return .notFound("page")
         }
         if error.status == .contentTooLarge { return .tooLarge }
         return RequestRefusal(
-            status: error.status, code: "http\(error.status.code)", message: error.status.reasonPhrase)
+            status: error.status, apiCode: "http\(error.status.code)", message: error.status.reasonPhrase)
     }
 
     /// Returns the refusal as a response. A failure is logged under the request's id, and the page shows this id
     /// instead of a message that may name files.
     private func refusal(for refusal: any Refusal, _ context: KioskContext) -> RequestRefusal {
         let text = parts.pages.texts(context).message(for: refusal, in: parts.ports.zone)
-        switch refusal.kind.httpStatus {
+        var answer = RequestRefusal(refusal, message: text)
+        switch refusal.httpStatus {
         case 500:
             context.logger.error("\(refusal)", metadata: ["id": "\(context.id)"])
-            return RequestRefusal(
-                status: .internalServerError, code: refusal.apiCode,
-                message: "Something went wrong. Everything saved is safe. Try again. "
-                    + "Details are in the log under \(context.id).",
-                values: ["id": context.id])
+            answer.message =
+                "Something went wrong. Everything saved is safe. Try again. Details are in the log under \(context.id)."
+            (answer.values, answer.isTranslated) = (["id": context.id], false)
         case 503:
             context.logger.warning("\(refusal)", metadata: ["id": "\(context.id)"])
-            return RequestRefusal(
-                status: .serviceUnavailable, code: refusal.apiCode,
-                message: text ?? unavailableMessage(for: refusal, context), headers: [.retryAfter: "5"],
-                values: ["id": context.id], isTranslated: text != nil)
-        default: return RequestRefusal(refusal, message: text)
+            answer.message = text ?? unavailableMessage(for: refusal, context)
+            (answer.values, answer.headers) = (["id": context.id], [.retryAfter: "5"])
+        default: break
         }
+        return answer
     }
 
     private func unavailableMessage(for refusal: any Refusal, _ context: KioskContext) -> String {

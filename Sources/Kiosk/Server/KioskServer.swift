@@ -5,7 +5,6 @@ import Logging
 import NIOCore
 import ServiceLifecycle
 import Station
-import Synchronization
 
 /// Serves the web interface over HTTP, with its pages, their JSON API and server-sent events.
 public final class KioskServer: Sendable {
@@ -30,8 +29,8 @@ public final class KioskServer: Sendable {
 
     private let group: ServiceGroup
     private let configuration: Configuration
-    private let stopping = Flag()
-    private let isListening: Flag
+    private let stopping = SharedValue(false)
+    private let isListening: SharedValue<Bool>
 
     /// - Parameter started: a function that is called with the port as soon as the service listens.
     /// - Throws: an error if the web files that come with the program are missing or invalid.
@@ -48,7 +47,7 @@ public final class KioskServer: Sendable {
         started: @escaping @Sendable (Int) async -> Void
     ) throws {
         let parts = try KioskParts(configuration, ports: ports, logger: logger)
-        let isListening = Flag()
+        let isListening = SharedValue(false)
         self.configuration = configuration
         self.isListening = isListening
         let router = Router(context: KioskContext.self, options: .autoGenerateHeadEndpoints)
@@ -66,7 +65,7 @@ public final class KioskServer: Sendable {
             configuration: .init(
                 address: .hostname(configuration.address, port: configuration.port), serverName: nil),
             onServerRunning: { channel in
-                isListening.set()
+                _ = isListening.exchange(true)
                 await started(channel.localAddress?.port ?? 0)
             },
             logger: logger)
@@ -84,9 +83,9 @@ public final class KioskServer: Sendable {
     public func run() async throws {
         do {
             try await group.run()
-        } catch  where stopping.isSet {
+        } catch  where stopping.value {
             // Requests that did not finish in time were cut off. This is intended.
-        } catch  where !isListening.isSet {
+        } catch  where !isListening.value {
             throw ListenError(
                 address: configuration.address, port: configuration.port, errno: (error as? IOError)?.errnoCode,
                 reason: "\(error)")
@@ -105,7 +104,7 @@ public final class KioskServer: Sendable {
     /// Ends ``run()``. New connections are refused, streams end at once, and running requests are answered. This
     /// function is thread-safe.
     public func stop() async {
-        stopping.set()
+        _ = stopping.exchange(true)
         await group.triggerGracefulShutdown()
     }
 }
@@ -188,6 +187,8 @@ struct KioskParts: Sendable {
     let events = EventHub()
     let connections: Connections
     let authenticator: Authenticator
+    /// Allows two uploaded pictures in memory at once. Further ones wait for their turn.
+    let uploads = AsyncSemaphore(permits: 2)
     /// The identifier of this run of the service; see ``EventRoutes/run``.
     let run = ID<KioskServer>().rawValue
     let logger: Logger
@@ -206,16 +207,4 @@ struct KioskParts: Sendable {
     }
 
     var library: any KioskLibrary { ports.library }
-}
-
-/// A thread-safe flag that is set once and never cleared.
-final class Flag: Sendable {
-    private let value = Atomic(false)
-
-    var isSet: Bool { value.load(ordering: .relaxed) }
-    func set() { value.store(true, ordering: .relaxed) }
-    /// Sets the flag.
-    ///
-    /// - Returns: true if this call has set the flag, false if it was already set.
-    func setIfUnset() -> Bool { !value.exchange(true, ordering: .relaxed) }
 }

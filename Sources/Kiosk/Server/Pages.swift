@@ -132,7 +132,7 @@ struct ErrorPage: Sendable {
             }
         let page = Pages.Page(
             template: "error", title: text.title,
-            view: ["what": text.what, "told": texts("access.id", ["id": context.id])], status: refusal.status)
+            view: ["what": text.what, "requestID": texts("access.id", ["id": context.id])], status: refusal.status)
         do {
             var response = try await parts.pages.render(page, context)
             response.headers.append(contentsOf: refusal.headers)

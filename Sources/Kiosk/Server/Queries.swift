@@ -43,7 +43,7 @@ enum PercentEncoding {
     private static func digit(_ byte: UInt8) -> UInt8? { Character(Unicode.Scalar(byte)).hexDigitValue.map(UInt8.init) }
 
     private static func refusal(_ message: String, _ isQuery: Bool) -> RequestRefusal {
-        RequestRefusal(status: .badRequest, code: isQuery ? "badQuery" : "badTarget", message: message)
+        RequestRefusal(isQuery ? .badQuery : .badTarget, message)
     }
 }
 
@@ -65,8 +65,7 @@ extension PercentEncoding {
     static func pairs(_ query: String) throws -> [(name: String, value: String)] {
         let pieces = query.utf8.split(separator: UInt8(ascii: "&"), maxSplits: 200)
         guard pieces.count <= 200 else {
-            throw RequestRefusal(
-                status: .badRequest, code: "badQuery", message: "A query may have at most 200 parameters.")
+            throw RequestRefusal(.badQuery, "A query may have at most 200 parameters.")
         }
         return try pieces.map { piece in
             let halves = piece.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
@@ -93,8 +92,7 @@ extension Request {
         guard let text = uri.queryParameters[name[...]] else { return standard }
         guard let number = Int(text), range.contains(number) else {
             throw RequestRefusal(
-                status: .badRequest, code: "badQuery",
-                message: "\"\(name)\" must be a number from \(range.lowerBound) to \(range.upperBound).")
+                .badQuery, "\"\(name)\" must be a number from \(range.lowerBound) to \(range.upperBound).")
         }
         return number
     }

@@ -22,7 +22,7 @@ extension Texts {
     /// Returns the translated message of a refused request, or its own message if there is no translation.
     func message(for refusal: RequestRefusal) -> String {
         if refusal.isTranslated { return refusal.message }
-        let key = "refusals." + (refusal.key ?? "code \(refusal.code)")
+        let key = "refusals." + refusal.code
         let text = self(key, refusal.values)
         return text.isEmpty || text == key ? refusal.message : text
     }
@@ -37,11 +37,11 @@ extension Texts {
     /// Returns a whole sentence that explains why something is not possible at the moment. It is the message of the
     /// refusal, or a general message for the kind of failure; the details are then in the log.
     func reason(of error: any Error) -> String {
-        guard let refusal = error as? any Refusal else { return self("refusals.trouble fault") }
+        guard let refusal = error as? any Refusal else { return self("refusals.error fault") }
         if let message = message(for: refusal) { return message }
-        let text = self("refusals.trouble \(refusal.code)")
+        let text = self("refusals.error \(refusal.code)")
         guard text.hasPrefix("refusals.") else { return text }
-        return self(refusal.kind.httpStatus == 503 ? "refusals.trouble unavailable" : "refusals.trouble fault")
+        return self(refusal.httpStatus == 503 ? "refusals.error unavailable" : "refusals.error fault")
     }
 
     /// Returns the name of a field, such as "note" or "page count", in this language.

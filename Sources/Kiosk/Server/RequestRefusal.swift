@@ -1,44 +1,86 @@
 import Bookplate
 import Hummingbird
 
-/// A refusal of a request, which becomes an error response.
-struct RequestRefusal: Error {
+/// A refusal that only the web interface makes, or the response to any other refusal.
+struct RequestRefusal: Refusal {
     let status: HTTPResponse.Status
-    /// The code of the refusal for programs, such as "notJSON".
-    let code: String
+    let apiCode: String
     /// The message for a person. It is in English until the middleware translates it.
     var message: String
     var headers: HTTPFields = [:]
     /// The values for the placeholders in the translated text.
     var values: [String: String] = [:]
-    /// The key of the translated text in Web/texts/refusals.json; if `nil`, the key is "code CODE" with the refusal's
-    /// code.
+    /// The key of the translated text in Web/texts/refusals.json; if `nil`, the key is "code CODE" with the code of the
+    /// API.
     var key: String?
     /// The current value, if the request was refused because the caller expected another value.
     var now: JSONValue?
     /// True if the message is already in the caller's language.
     var isTranslated = false
 
-    static func notFound(_ what: String) -> RequestRefusal {
-        RequestRefusal(
-            status: .notFound, code: "notThere",
-            message: "There is no such \(what). Reload the page to see what there is.")
-    }
+    var kind: RefusalKind { .refused }
+    var httpStatus: Int { status.code }
+    var code: String { key ?? "code \(apiCode)" }
+    var description: String { message }
 }
 
 extension RequestRefusal {
+    /// The codes of the refusals that only the web interface makes.
+    enum Code: String {
+        case badBooks, badField, badHost, badJSON, badNumber, badQuery, badTarget, changed, field, foreignHost
+        case foreignOrigin, missingField, moreThanAsked, noBarCode, noCode, noPhotos, noPicture, notInTrash, notJPEG
+        case notJSON, notPhoto, notPicture, notThere, notYours, owned, refused, signInNeeded, throttled, tooLarge
+        case tooManyWatch, unknownField, unknownToken, unsoundPicture, wrongCode, wrongMethod
+
+        /// The table of statuses for these codes. ``RefusalKind`` has the statuses of all other refusals.
+        var status: HTTPResponse.Status {
+            switch self {
+            case .badField, .badHost, .badJSON, .badNumber, .badQuery, .badTarget, .missingField, .unknownField:
+                .badRequest
+            case .signInNeeded, .unknownToken, .wrongCode: .unauthorized
+            case .foreignHost, .foreignOrigin, .noCode, .notYours: .forbidden
+            case .notThere: .notFound
+            case .wrongMethod: .methodNotAllowed
+            case .changed, .owned: .conflict
+            case .tooLarge: .contentTooLarge
+            case .notJPEG, .notJSON, .notPhoto, .notPicture: .unsupportedMediaType
+            case .badBooks, .field, .moreThanAsked, .noBarCode, .notInTrash, .refused, .unsoundPicture:
+                .unprocessableContent
+            case .throttled: .tooManyRequests
+            case .noPhotos, .noPicture, .tooManyWatch: .serviceUnavailable
+            }
+        }
+    }
+
+    /// - Parameter member: the member of the request's JSON that is refused. It follows the code, such as in
+    ///   "changed.title".
+    init(
+        _ code: Code, _ message: String, member: String? = nil, headers: HTTPFields = [:],
+        values: [String: String] = [:],
+        key: String? = nil, now: JSONValue? = nil
+    ) {
+        self.init(
+            status: code.status, apiCode: code.rawValue + (member.map { ".\($0)" } ?? ""), message: message,
+            headers: headers, values: values, key: key, now: now)
+    }
+
+    static func notFound(_ what: String) -> RequestRefusal {
+        RequestRefusal(.notThere, "There is no such \(what). Reload the page to see what there is.")
+    }
+
     static let tooLarge = RequestRefusal(
-        status: .contentTooLarge, code: "tooLarge",
-        message: "The body is too large. The limit is 64 kB for JSON, 32 MiB for a photo and 5 MiB for a cover.")
+        .tooLarge, "The body is too large. The limit is 64 kB for JSON, 32 MiB for a photo and 5 MiB for a cover.")
+
+    static let notJSON = RequestRefusal(.notJSON, "The body must be application/json.")
+
+    static let unexpectedJSON = RequestRefusal(.badJSON, "The body is not the JSON that this route expects.")
 
     /// The refusal for an unknown caller who uses a route that is not for everyone.
-    static let signInNeeded = RequestRefusal(
-        status: .unauthorized, code: "signInNeeded", message: "Sign in with the access code first.")
+    static let signInNeeded = RequestRefusal(.signInNeeded, "Sign in with the access code first.")
 
     /// The refusal for a caller who uses a route for stations without a station's token.
     static let tokenNeeded = RequestRefusal(
-        status: .unauthorized, code: "signInNeeded",
-        message: "Only a paired station may use this route, and it must send its token.",
+        .signInNeeded, "Only a paired station may use this route, and it must send its token.",
         headers: [.wwwAuthenticate: "Bearer"])
 }
 
@@ -65,12 +107,12 @@ struct FieldRefusal: Refusal {
 }
 
 extension RequestRefusal {
-    /// Creates the response to a refusal. The kind of the refusal determines the HTTP status.
+    /// Creates the response to a refusal.
     ///
     /// - Parameter message: the message in the caller's language; if `nil`, the refusal's description is used.
     init(_ refusal: any Refusal, message: String?) {
         self.init(
-            status: HTTPResponse.Status(integerLiteral: refusal.kind.httpStatus), code: refusal.apiCode,
+            status: HTTPResponse.Status(integerLiteral: refusal.httpStatus), apiCode: refusal.apiCode,
             message: message ?? refusal.description, isTranslated: message != nil)
     }
 }

@@ -50,7 +50,7 @@ extension KioskParts {
             NamesAPI(parts: self).routes,
             SettingsAPI(parts: self).routes,
             MaintenanceAPI(parts: self).routes,
-            HubAPI(parts: self).routes,
+            HubRoutes(parts: self).routes,
         ].flatMap(\.self)
     }
 }
@@ -122,16 +122,11 @@ extension Route {
         let limit: Int
         switch body {
         case .json:
-            guard type == "application/json" else {
-                throw RequestRefusal(
-                    status: .unsupportedMediaType, code: "notJSON", message: "The body must be application/json.")
-            }
+            guard type == "application/json" else { throw .notJSON }
             limit = Request.maxJSONBytes
         case .photo:
             guard type.hasPrefix("image/") || type == "application/octet-stream" else {
-                throw RequestRefusal(
-                    status: .unsupportedMediaType, code: "notPhoto",
-                    message: "A photo must have a type that begins with image/.")
+                throw RequestRefusal(.notPhoto, "A photo must have a type that begins with image/.")
             }
             limit = Request.maxPhotoBytes
         }

@@ -18,7 +18,7 @@ struct ChangesPage: Sendable {
             "changes": changes.map { change -> View in
                 var view: View = [
                     "summary": change.summary.cleanedLine, "when": texts.instant(change.at, in: parts.ports.zone),
-                    "station": parts.deviceLabel(change.device.cleanedLine, texts),
+                    "device": parts.deviceLabel(change.device.cleanedLine, texts),
                     "body": JSONValue.object([(key: "change", value: .string(change.id.rawValue))]).text,
                     "undoLabel": texts("settings.undoNamed", ["summary": change.summary.cleanedLine]),
                 ]
@@ -47,8 +47,7 @@ struct HistoryAPI: Sendable {
     private func changes(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let text = try request.queryValue("limit") ?? "50"
         guard let limit = Int(text), (1...500).contains(limit) else {
-            throw RequestRefusal(
-                status: .badRequest, code: "badQuery", message: "The limit must be a number from 1 to 500.")
+            throw RequestRefusal(.badQuery, "The limit must be a number from 1 to 500.")
         }
         return JSONResponse(["changes": .array(try await parts.library.changes(limit: limit).map(\.json))])
     }

@@ -173,20 +173,13 @@ struct NameListEditor: Sendable {
 }
 
 extension LabelChange {
-    fileprivate var json: JSONValue { label.json.with(changedBooks, change) }
+    fileprivate var json: JSONValue {
+        label.json.appending([("changedBooks", .integer(changedBooks))]).with(change: change)
+    }
 }
 
 extension AuthorChange {
-    fileprivate var json: JSONValue { author.json.with(changedBooks, change) }
-}
-
-extension JSONValue {
-    fileprivate func with(_ changedBooks: Int, _ change: ID<Change>?) -> JSONValue {
-        guard case .object(let members) = self else { return self }
-        return .object(
-            members + [
-                (key: "changedBooks", value: .integer(changedBooks)),
-                (key: "change", value: JSONValue(change?.rawValue)),
-            ])
+    fileprivate var json: JSONValue {
+        author.json.appending([("changedBooks", .integer(changedBooks))]).with(change: change)
     }
 }

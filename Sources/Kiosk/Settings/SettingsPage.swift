@@ -125,8 +125,7 @@ struct SettingsAPI: Sendable {
         if let given, value == nil {
             let shown = String(given.cleanedLine.prefix(40))
             throw RequestRefusal(
-                status: .unprocessableContent, code: "refused",
-                message: "\"\(shown)\" is not a valid value for \(setting.rawValue). Enter \(setting.allowed).",
+                .refused, "\"\(shown)\" is not a valid value for \(setting.rawValue). Enter \(setting.allowed).",
                 values: ["value": shown, "setting": parts.pages.texts(context).label(of: setting)],
                 key: setting.isSwitch ? "settingSwitch" : "settingNumber")
         }

@@ -101,18 +101,16 @@ extension RequestRefusal {
         case .right: return nil
         case .wrong:
             self.init(
-                status: .unauthorized, code: "wrongCode",
-                message: "That is not the access code. Try again. "
+                .wrongCode,
+                "That is not the access code. Try again. "
                     + "To set a new code, run 'scan kiosk code' at the station.")
         case .throttled(let seconds):
             self.init(
-                status: .tooManyRequests, code: "throttled",
-                message: "Too many wrong codes. Try again in \(seconds) s.",
+                .throttled, "Too many wrong codes. Try again in \(seconds) s.",
                 headers: [.retryAfter: String(seconds)], values: ["seconds": String(seconds)])
         case .noCode:
             self.init(
-                status: .forbidden, code: "noCode",
-                message: "No access code is set. To set one, run 'scan kiosk code' at the station.")
+                .noCode, "No access code is set. To set one, run 'scan kiosk code' at the station.")
         }
     }
 }

@@ -66,7 +66,7 @@ extension Chart {
             "marks": marks.map { mark -> View in
                 [
                     "x": Self.unit(mark.x), "y": Self.unit(mark.y), "w": Self.unit(mark.width),
-                    "h": Self.unit(mark.height), "style": mark.style, "words": mark.text,
+                    "h": Self.unit(mark.height), "style": mark.style, "text": mark.text,
                 ]
             },
             "labels": labels.map { label -> View in
@@ -218,11 +218,11 @@ enum Bucket: String, Sendable, CaseIterable {
     ///   - span: the first and the last day, as values of ``CalendarDay/number``.
     /// - Returns: the start of each bucket, and the reading in it. The start is a day, a month or a year; for a week,
     ///   it is the Monday.
-    func buckets(_ days: [DayStats], in span: ClosedRange<Int>) -> [(start: CalendarDay, figures: DayStats)] {
-        var sums: [CalendarDay: DayStats] = [:]
+    func buckets(_ days: [DayStats], in span: ClosedRange<Int>) -> [(start: CalendarDay, stats: DayStats)] {
+        var totals: [CalendarDay: DayStats] = [:]
         for day in days {
             guard let number = day.day.number, span.contains(number) else { continue }
-            sums[start(of: number), default: DayStats(day: start(of: number))].add(day)
+            totals[start(of: number), default: DayStats(day: start(of: number))].add(day)
         }
         var starts: [CalendarDay] = []
         var number = span.upperBound
@@ -231,7 +231,7 @@ enum Bucket: String, Sendable, CaseIterable {
             starts.append(start)
             number = start.span.lowerBound - 1
         }
-        return starts.reversed().map { ($0, sums[$0] ?? DayStats(day: $0)) }
+        return starts.reversed().map { ($0, totals[$0] ?? DayStats(day: $0)) }
     }
 
     private func start(of number: Int) -> CalendarDay {

@@ -22,14 +22,14 @@ struct StatsCharts: Sendable {
         let isOneYear = rows.first?.start.year == rows.last?.start.year
         return BarChart(
             title: texts("stats.pagesBy.\(bucket.rawValue)"),
-            bars: rows.map { start, figures in
+            bars: rows.map { start, stats in
                 let name = bucket == .week ? texts("stats.weekOf", ["day": texts.day(start)]) : texts.day(start)
                 return BarChart.Bar(
-                    label: label(start, bucket, isOneYear: isOneYear), value: figures.pages,
-                    text: "\(name): \(texts("stats.nPages", n: figures.pages))",
+                    label: label(start, bucket, isOneYear: isOneYear), value: stats.pages,
+                    text: "\(name): \(texts("stats.nPages", n: stats.pages))",
                     cells: [
-                        name, texts.grouped(figures.pages), texts.duration(minutes: figures.minutes),
-                        texts.grouped(figures.sessions),
+                        name, texts.grouped(stats.pages), texts.duration(minutes: stats.minutes),
+                        texts.grouped(stats.sessions),
                     ])
             },
             heads: ["day", "pages", "time", "sessions"].map { texts("stats.head.\($0)") }, number: texts.grouped)
@@ -52,25 +52,25 @@ struct StatsCharts: Sendable {
     }
 
     private var booksByMonth: BarChart? {
-        guard let figures = overview.years.first(where: { $0.year == year }) else { return nil }
+        guard let stats = overview.years.first(where: { $0.year == year }) else { return nil }
         let short = texts.list("stats.months")
-        var bars = figures.months.enumerated().map { index, month in
+        var bars = stats.months.enumerated().map { index, month in
             bookBar(
                 short.indices.contains(index) ? short[index] : "",
                 CalendarDay(year: year, month: index + 1).map { texts.day($0) } ?? "", month.booksFinished,
                 month.bookPages)
         }
-        if figures.monthUnknown.books > 0 {
+        if stats.monthUnknown.books > 0 {
             let name = texts("stats.monthUnknown")
-            bars.append(bookBar("?", name, figures.monthUnknown.books, figures.monthUnknown.pages))
+            bars.append(bookBar("?", name, stats.monthUnknown.books, stats.monthUnknown.pages))
         }
         return bookChart(texts("stats.booksByMonth", ["year": String(year)]), bars)
     }
 
     private var booksByYear: BarChart? {
-        let years = overview.years.filter { figures in
-            period.period.mayContain(CalendarDay(year: figures.year) ?? overview.today)
-                && figures.totals.booksFinished > 0
+        let years = overview.years.filter { stats in
+            period.period.mayContain(CalendarDay(year: stats.year) ?? overview.today)
+                && stats.totals.booksFinished > 0
         }
         guard let last = years.first?.year, let first = years.last?.year else { return nil }
         let found = Dictionary(uniqueKeysWithValues: years.map { ($0.year, $0.totals) })
@@ -162,7 +162,7 @@ struct StatsCharts: Sendable {
                 case 4: texts("stats.overPages", ["n": bounds[2]])
                 default: "– " + bounds[level - 1]
                 }
-            return ["level": String(level), "words": text]
+            return ["level": String(level), "text": text]
         }
     }
 }

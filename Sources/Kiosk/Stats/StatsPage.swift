@@ -24,8 +24,8 @@ struct StatsPage: Sendable {
         let yearDays = try await days(of: year, overview)
         let memories = try await parts.library.onThisDay(at: now, in: zone)
 
-        let figures = StatsView(overview: overview, period: selected, year: year, yearDays: yearDays, texts: texts)
-        var view = figures.view
+        let stats = StatsView(overview: overview, period: selected, year: year, yearDays: yearDays, texts: texts)
+        var view = stats.view
         view["memories"] = memories.prefix(Self.maxMemories).map { texts.view(of: $0) }
         view["hasMemories"] = !memories.isEmpty
         return try await parts.pages.render(
@@ -303,7 +303,7 @@ struct StatsView: Sendable {
 
     private func goal(_ name: String, _ done: Int, _ goal: Int, _ amount: String, _ sentence: String) -> View {
         [
-            "name": name, "words": amount, "sentence": sentence,
+            "name": name, "amount": amount, "sentence": sentence,
             "part": Chart.unit(min(100, 100 * Double(done) / Double(max(1, goal)))),
         ]
     }

@@ -41,7 +41,7 @@ struct StatsPeriod: Sendable, Equatable {
     }
 
     private static func refusal(_ what: String, _ key: String? = nil) -> RequestRefusal {
-        RequestRefusal(status: .badRequest, code: "badQuery", message: "\(what).", key: key)
+        RequestRefusal(.badQuery, "\(what).", key: key)
     }
 
     /// Returns the URL of the previous or the next period; `nil` if there is no such period or if it lies in the

@@ -15,7 +15,7 @@ export async function attempt(work) {
     await showProgress(work);
     return true;
   } catch (error) {
-    toast(describeFailure(error), { isTrouble: true });
+    toast(describeFailure(error), { isError: true });
     return false;
   }
 }

@@ -13,7 +13,7 @@ addEventListener("click", async (event) => {
   const link = event.target.closest("a[href^='/']");
   if (!link || event.defaultPrevented || event.ctrlKey || event.metaKey || event.shiftKey || isConnected()) return;
   event.preventDefault();
-  try { await fetch("/healthz"); location.assign(link.href); } catch { toast(text("lost"), { isTrouble: true }); }
+  try { await fetch("/healthz"); location.assign(link.href); } catch { toast(text("lost"), { isError: true }); }
 });
 
 // A cover that no longer exists is hidden, so that the letter below it shows.

@@ -11,7 +11,7 @@ import { callAPI } from "./requests.js";
 import { confirmDeletion } from "./sheets.js";
 import { text } from "./texts.js";
 
-const { copy } = document.querySelector("[data-copy]").dataset, words = document.getElementById("words").dataset;
+const { copy } = document.querySelector("[data-copy]").dataset, texts = document.getElementById("page-texts").dataset;
 
 // The rating in quarter stars. The slider saves the rating when it is released.
 
@@ -20,7 +20,7 @@ document.addEventListener("change", (event) => {
   const rating = Number(event.target.value) || null;
   attempt(async () => {
     const answer = await callAPI("PATCH", `/api/books/${copy}`, { rating });
-    toast(`${words.rated}: ${rating ?? "–"}`, { change: answer.change });
+    toast(`${texts.rated}: ${rating ?? "–"}`, { change: answer.change });
     event.target.blur();
     await refresh();
   });

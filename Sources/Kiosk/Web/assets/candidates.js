@@ -108,13 +108,13 @@ document.addEventListener("click", async (event) => {
   const ids = JSON.parse(button.dataset.saves);
   await attempt(async () => {
     const { saved, owned, change } = await callAPI("POST", "/api/station/rows/save", { ids, anotherCopy: false });
-    const words = [
+    const message = [
       saved > 0 && text(saved === 1 ? "savedOne" : "savedMany", { count: saved }), owned > 0 && text("savedOwned", { count: owned }),
     ].filter(Boolean).join(" ");
-    if (words) toast(words, { change });
-    const spoken = document.getElementById("said");
-    if (spoken && saved > 0) [spoken.textContent, spoken.dataset.of] = [words, change];
-    if (saved + owned < ids.length) toast(text("savedGone", { count: ids.length - saved - owned }), { isTrouble: true });
+    if (message) toast(message, { change });
+    const announcement = document.getElementById("announcement");
+    if (announcement && saved > 0) [announcement.textContent, announcement.dataset.of] = [message, change];
+    if (saved + owned < ids.length) toast(text("savedGone", { count: ids.length - saved - owned }), { isError: true });
   });
   button.removeAttribute("aria-busy");
   await refresh();

@@ -8,7 +8,7 @@ import { submitSheet } from "./sheets.js";
 import { locale } from "./texts.js";
 
 const sheet = document.getElementById("date-sheet"), grid = document.getElementById("date-grid");
-const [month, year, summary, wrong] = ["month", "year", "words", "wrong"].map((name) => document.getElementById(`date-${name}`));
+const [month, year, summary, wrong] = ["month", "year", "text", "wrong"].map((name) => document.getElementById(`date-${name}`));
 const precisions = [...sheet.querySelectorAll("[name=precision]")];
 
 /** Returns a day as midnight in UTC, because UTC has no changes of the clock. */
@@ -47,11 +47,11 @@ function draw(focus = false) {
   month.hidden = precision !== "day";
   grid.hidden = precision === "year";
   grid.replaceChildren(...(precision === "day" ? makeDays(y, m) : precision === "month" ? makeMonths(y) : []));
-  const words = precision === "year" ? String(y)
+  const label = precision === "year" ? String(y)
     : format(at, precision === "day" ? { dateStyle: "full" } : { month: "long", year: "numeric" });
   const isRight = isOffered(at), { min, max } = button.dataset, limit = formatISO(at) < min ? min : max;
   const reason = limit === min ? sheet.dataset.notBefore : sheet.dataset.notAfter;
-  summary.textContent = isRight ? words : reason.replace("{day}", format(new Date(limit), { dateStyle: "medium" }));
+  summary.textContent = isRight ? label : reason.replace("{day}", format(new Date(limit), { dateStyle: "medium" }));
   summary.classList.toggle("state-attention", !isRight);
   document.getElementById("date-save").disabled = !isRight;
   if (focus) grid.querySelector("[tabindex='0']")?.focus();

@@ -8,7 +8,7 @@ import { toast } from "./messages.js";
 import { callAPI } from "./requests.js";
 import { submitSheet } from "./sheets.js";
 
-const copy = document.querySelector("[data-copy]").dataset.copy, words = document.getElementById("words").dataset;
+const copy = document.querySelector("[data-copy]").dataset.copy, texts = document.getElementById("page-texts").dataset;
 
 function makeElement(name, properties = {}, ...children) {
   const element = Object.assign(document.createElement(name), properties);
@@ -55,8 +55,8 @@ function edit(button) {
   const field = makeField(button);
   field.id = "in-place";
   const wrong = makeElement("p", { className: "wrong small", role: "alert", hidden: true });
-  const save = makeElement("button", { className: "primary" }, words.save);
-  const cancel = makeElement("button", { type: "button" }, words.cancel);
+  const save = makeElement("button", { className: "primary" }, texts.save);
+  const cancel = makeElement("button", { type: "button" }, texts.cancel);
   const label = makeElement("label", { htmlFor: field.id }, labelOf(button));
   const form = makeElement("form", { className: "in-place", noValidate: true }, label, field);
   form.dataset.busy = "";
@@ -96,7 +96,7 @@ function edit(button) {
       return field.focus();
     }
     close();
-    if (answer?.change) toast(words.saved, { change: answer.change });
+    if (answer?.change) toast(texts.saved, { change: answer.change });
     await refresh();
   });
   field.focus();

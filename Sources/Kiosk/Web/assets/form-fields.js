@@ -5,9 +5,9 @@ import { complete, completeAll } from "./complete.js";
 import { fillIn } from "./texts.js";
 
 export const form = document.getElementById("form");
-const words = document.getElementById("words").dataset;
+const texts = document.getElementById("page-texts").dataset;
 /** Returns a text of the page, with its {names} filled in. */
-export const pageText = (key, values) => fillIn(words[key], values);
+export const pageText = (key, values) => fillIn(texts[key], values);
 
 /** Notifies the form of a change that does not send an event. */
 export function notifyChange() { form.dispatchEvent(new Event("change")); }
@@ -40,7 +40,7 @@ export function addName(box, name) {
   button.className = "quiet";
   button.dataset.remove = "";
   button.textContent = "✕";
-  button.setAttribute("aria-label", `${words.remove} ${name}`);
+  button.setAttribute("aria-label", `${texts.remove} ${name}`);
   chip.append(button);
   box.querySelector(".picked").append(chip);
   notifyChange();
@@ -154,7 +154,7 @@ export const dates = ["started", "finished", "stopped"];
 
 // Errors, which are shown beside their fields.
 
-const trouble = document.getElementById("trouble");
+const formError = document.getElementById("form-error");
 export function clearError(field) {
   const box = field.closest(".field");
   box?.querySelector(":scope > .wrong")?.remove();
@@ -164,9 +164,9 @@ export function showError(name, message) {
   const others = { authors: ".person input", tags: "#tag", subjects: "#subject" };
   const field = others[name] ? document.querySelector(others[name]) : form.elements[name];
   if (!field) {
-    trouble.textContent = message;
-    trouble.hidden = false;
-    trouble.scrollIntoView({ block: "center" });
+    formError.textContent = message;
+    formError.hidden = false;
+    formError.scrollIntoView({ block: "center" });
     return null;
   }
   clearError(field);

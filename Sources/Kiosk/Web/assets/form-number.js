@@ -7,7 +7,7 @@ import { addName, addPerson, clearError, form, notifyChange, pageText, readNames
 import { toast } from "./messages.js";
 import { callAPI, makeRequestID } from "./requests.js";
 
-const isbn = form.elements.isbnText, id = form.dataset.id, words = document.getElementById("words").dataset;
+const isbn = form.elements.isbnText, id = form.dataset.id, texts = document.getElementById("page-texts").dataset;
 const isbnHint = document.getElementById("isbnHint"), asking = document.getElementById("asking");
 const foldOf = (name) => form.elements[name]?.closest("details");
 const filled = [
@@ -38,7 +38,7 @@ function fillFields(metadata) {
     for (const name of metadata.subjects) addName(genres, name);
     count++;
   }
-  if (count) { notifyChange(); toast(words.filled); }
+  if (count) { notifyChange(); toast(texts.filled); }
 }
 
 let lookedUp = isbn.value.trim();
@@ -61,11 +61,11 @@ export async function lookUp({ isScanned, again } = {}) {
     if (known.refusal) { isbnHint.textContent = pageText("wrong", { reason: known.refusal }); return; }
     if (!id && known.trashed) isbnHint.textContent = pageText("trashed", { title: known.trashed });
     if (!id && known.owned) {
-      document.getElementById("ownedWords").textContent = pageText("owned", { title: known.owned.title });
+      document.getElementById("ownedText").textContent = pageText("owned", { title: known.owned.title });
       document.getElementById("ownedBook").href = `/books/${known.owned.id}`;
     }
     if (!id) document.getElementById("owned").hidden = !known.owned;
-    if (known.metadata) fillFields(known.metadata); else if (isScanned) toast(words.unknown);
+    if (known.metadata) fillFields(known.metadata); else if (isScanned) toast(texts.unknown);
     asking.hidden = known.metadata !== null || isScanned === true;
   } catch { /* The service checks the number again when the form is saved. */ }
 }
@@ -80,7 +80,7 @@ let sent = {};
 // there.
 asking.addEventListener("click", () => attempt(async () => {
   asking.hidden = true;
-  isbnHint.textContent = words.asking;
+  isbnHint.textContent = texts.asking;
   // A scanned number is already in the queue.
   if (item?.hyphenated === isbn.value.trim()) return void await callAPI("POST", `/api/station/rows/${item.id}/lookup`, {});
   const text = isbn.value.trim();
@@ -137,7 +137,7 @@ document.addEventListener("scanned", (event) => {
 });
 function useAnswer(row) {
   if (!item || row?.isbn13 !== item.isbn13 || row.standing === "lookingUp") return;
-  isbnHint.textContent = row.title ? "" : words.unknown;
+  isbnHint.textContent = row.title ? "" : texts.unknown;
   if (row.title) fillFields({ ...row, publishedDate: row.published });
 }
 on("known", useAnswer);

@@ -8,7 +8,7 @@ import { keepMessage, showNotice, toast } from "./messages.js";
 import { callAPI, Refusal } from "./requests.js";
 import { text } from "./texts.js";
 
-const words = document.getElementById("words").dataset, trouble = document.getElementById("trouble");
+const texts = document.getElementById("page-texts").dataset, formError = document.getElementById("form-error");
 const id = form.dataset.id;
 
 let before = readForm(), isSaved = false, isChanged = false;
@@ -55,18 +55,18 @@ for (const name of ["input", "change"]) {
 
 /** Checks all fields, and shows the errors. Returns true if there are none. */
 function check() {
-  trouble.hidden = true;
+  formError.hidden = true;
   const found = [];
   for (const field of form.elements) {
     if (!field.name || field.closest("[data-for]")?.hidden) continue;
     clearError(field);
     const text = field.value.trim();
-    if (field.required && !text) found.push(showError(field.name, words.required));
-    else if ("day" in field.dataset && text && !/^\d{4}(-\d\d(-\d\d)?)?$/.test(text)) found.push(showError(field.name, words.day));
+    if (field.required && !text) found.push(showError(field.name, texts.required));
+    else if ("day" in field.dataset && text && !/^\d{4}(-\d\d(-\d\d)?)?$/.test(text)) found.push(showError(field.name, texts.day));
     else if (field.type === "number" && !field.validity.valid) {
       found.push(showError(field.name, pageText("number", { min: field.min, max: Number(field.max).toLocaleString() })));
     }
-    else if (field.type === "url" && text && !/^https?:\/\/[^\s/]/i.test(text)) found.push(showError(field.name, words.link));
+    else if (field.type === "url" && text && !/^https?:\/\/[^\s/]/i.test(text)) found.push(showError(field.name, texts.link));
   }
   const first = found.find(Boolean);
   first?.focus();
@@ -98,10 +98,10 @@ async function save() {
     }
     isSaved = true;
     if (!id) sessionStorage.removeItem(store);
-    keepMessage(words.saved, book?.change);
+    keepMessage(texts.saved, book?.change);
     location.assign(`/books/${encodeURIComponent(book?.id ?? id)}`);
   } catch (error) {
-    if (!(error instanceof Refusal)) { toast(describeFailure(error), { isTrouble: true }); return; }
+    if (!(error instanceof Refusal)) { toast(describeFailure(error), { isError: true }); return; }
     if (error.code === "owned") {
       await lookUp({ again: true });
       if (document.getElementById("owned").hidden) { showError("", error.message); return; }

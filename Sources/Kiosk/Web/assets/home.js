@@ -38,9 +38,9 @@ function preview() {
   sheet.querySelector(".progress").hidden = part === null;
   sheet.querySelector("rect").setAttribute("width", Math.min(100, Math.max(0, (part ?? 0) * 100)));
   const pattern = unit() === "percent" ? sheet.dataset.amountPercent : count ? sheet.dataset.amount : sheet.dataset.amountPage;
-  const words = typed === null ? "" : fillIn(pattern, { page: group(typed), count: group(count), percent });
+  const label = typed === null ? "" : fillIn(pattern, { page: group(typed), count: group(count), percent });
   const isBeyond = unit() === "page" && count && typed > count;
-  sheet.querySelector(".preview").textContent = isBeyond ? `${words} · ${sheet.dataset.beyond}` : words;
+  sheet.querySelector(".preview").textContent = isBeyond ? `${label} · ${sheet.dataset.beyond}` : label;
 }
 
 function setUnit(name) {
@@ -91,9 +91,9 @@ let stopping = null;
 function tick() {
   const button = document.querySelector("[data-since]");
   if (!button) return;
-  const words = formatElapsed(countSeconds(button));
-  button.querySelector(".clock").textContent = words;
-  if (stopSheet.open) stopSheet.querySelector(".clock").textContent = words;
+  const elapsed = formatElapsed(countSeconds(button));
+  button.querySelector(".clock").textContent = elapsed;
+  if (stopSheet.open) stopSheet.querySelector(".clock").textContent = elapsed;
 }
 setInterval(tick, 1000);
 document.addEventListener("renewed", tick);

@@ -12,7 +12,7 @@ const store = "bookplate.keys", nextPress = "bookplate.press";
 
 /** Returns true if single characters are shortcuts. Enter, Esc and the arrow keys always are. */
 export function areSingleKeysOn() { return localStorage.getItem(store) !== "off"; }
-export function setSingleKeys(isOn) {
+function setSingleKeys(isOn) {
   if (isOn) localStorage.removeItem(store);
   else localStorage.setItem(store, "off");
 }

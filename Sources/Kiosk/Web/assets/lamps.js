@@ -7,7 +7,7 @@ import { text } from "./texts.js";
 
 const lamps = document.getElementById("lamps");
 
-function showLamp(id, isLit, words, details) {
+function showLamp(id, isLit, label, details) {
   let element = document.getElementById(id);
   if (!element) {
     element = document.createElement("span");
@@ -20,7 +20,7 @@ function showLamp(id, isLit, words, details) {
   const [shape, word] = element.children;
   shape.setAttribute("aria-hidden", "true");
   if (shape.textContent !== (isLit ? "●" : "○")) shape.textContent = isLit ? "●" : "○";
-  if (word.textContent !== words) word.textContent = words;
+  if (word.textContent !== label) word.textContent = label;
 }
 
 function showCamera(camera) {

@@ -39,10 +39,10 @@ async function go(params, { keep = true } = {}) {
     sort.value = params.get("sort") ?? "";
     showList();
     // Screen readers read changes in an element that stays, but not in an element that is replaced.
-    find("said").textContent = find("total").textContent;
+    find("announcement").textContent = find("total").textContent;
     if (filters.open) await showFilters();
   } catch (error) {
-    if (error.name !== "AbortError") toast(describeFailure(error), { isTrouble: true });
+    if (error.name !== "AbortError") toast(describeFailure(error), { isError: true });
   } finally {
     clearTimeout(slow);
     if (mine === latest) document.body.classList.remove("busy");

@@ -4,20 +4,20 @@
 import { text } from "./texts.js";
 
 const head = document.querySelector(".bar"), toasts = document.getElementById("toasts"), news = document.getElementById("news");
-/** The time for which a toast is shown, and the longer time for a toast that reports trouble, in milliseconds. */
-const toastTime = 7000, troubleTime = 12000;
+/** The time for which a toast is shown, and the longer time for a toast that reports an error, in milliseconds. */
+const toastTime = 7000, errorTime = 12000;
 
 /**
- * Shows a toast. It replaces earlier toasts that do not report trouble.
+ * Shows a toast. It replaces earlier toasts that do not report an error.
  *
  * - change: the id of a change. The toast then has an Undo button, which acts.js handles.
- * - link: [address, words].
+ * - link: [address, label].
  */
-export function toast(words, { change, isTrouble, link } = {}) {
+export function toast(message, { change, isError, link } = {}) {
   const line = document.createElement("div");
-  line.className = isTrouble ? "toast is-trouble" : "toast";
+  line.className = isError ? "toast is-error" : "toast";
   const span = document.createElement("span");
-  span.textContent = words;
+  span.textContent = message;
   line.append(span);
   if (link) {
     const anchor = document.createElement("a");
@@ -31,10 +31,10 @@ export function toast(words, { change, isTrouble, link } = {}) {
   line.append(button);
   // The toast is shown over an open dialog, because nothing below the dialog can be pressed.
   ([...document.querySelectorAll("dialog[open]")].at(-1) ?? head).append(toasts);
-  if (!isTrouble) for (const older of toasts.querySelectorAll(".toast:not(.is-trouble)")) older.remove();
+  if (!isError) for (const older of toasts.querySelectorAll(".toast:not(.is-error)")) older.remove();
   toasts.append(line);
   while (toasts.children.length > 3) toasts.firstChild.remove();
-  const timer = setTimeout(() => line.remove(), isTrouble ? troubleTime : toastTime);
+  const timer = setTimeout(() => line.remove(), isError ? errorTime : toastTime);
   if (isCut(span)) offerRest(line, timer);
   return line;
 }
@@ -64,17 +64,17 @@ function offerRest(line, timer) {
 export function removeUndo(change) { toasts.querySelector(`[data-change="${CSS.escape(change)}"]`)?.remove(); }
 
 /**
- * Shows a notice below the head, or removes it if there are no words. There is one notice per name.
+ * Shows a notice below the head, or removes it if there is no message. There is one notice per name.
  *
- * - buttons: [words, action] for each button.
+ * - buttons: [label, action] for each button.
  */
-export function showNotice(name, words, ...buttons) {
+export function showNotice(name, message, ...buttons) {
   const old = [...news.children].find((line) => line.dataset.name === name);
-  if (words && old?.firstElementChild.textContent === words) return;
-  if (words) {
+  if (message && old?.firstElementChild.textContent === message) return;
+  if (message) {
     const line = document.createElement("span"), span = document.createElement("span");
     line.dataset.name = name;
-    span.textContent = words;
+    span.textContent = message;
     line.append(span, ...buttons.map(([label, action]) => {
       const button = document.createElement("button");
       button.type = "button";
@@ -92,7 +92,7 @@ export function showNotice(name, words, ...buttons) {
 const store = "bookplate.message";
 
 /** Keeps a message for the page that is opened next. */
-export function keepMessage(words, change) { sessionStorage.setItem(store, JSON.stringify([words, change])); }
+export function keepMessage(message, change) { sessionStorage.setItem(store, JSON.stringify([message, change])); }
 
 const kept = sessionStorage.getItem(store);
 sessionStorage.removeItem(store);
@@ -100,6 +100,6 @@ sessionStorage.removeItem(store);
 /** Shows the message that the previous page kept for this one. */
 export function showKeptMessage() {
   if (!kept) return;
-  const [words, change] = JSON.parse(kept);
-  toast(words, { change });
+  const [message, change] = JSON.parse(kept);
+  toast(message, { change });
 }

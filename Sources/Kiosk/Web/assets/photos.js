@@ -66,8 +66,8 @@ let refusals = [], refusalLine = null;
 function showRefusal(name, reason) {
   refusals.push(`${name}: ${reason}`);
   refusalLine?.remove();
-  const words = refusals.length === 1 ? refusals[0] : text("photosRefused", { count: refusals.length, reason: refusals.join(" · ") });
-  refusalLine = toast(words, { isTrouble: true });
+  const message = refusals.length === 1 ? refusals[0] : text("photosRefused", { count: refusals.length, reason: refusals.join(" · ") });
+  refusalLine = toast(message, { isError: true });
 }
 
 async function send() {
@@ -84,7 +84,7 @@ async function send() {
     } catch (error) {
       queue[0].tries += 1;
       if (isPassing(error) && queue[0].tries < mostTries) {
-        if (queue[0].tries === 1) toast(text("photoKept", { name: file.name }), { isTrouble: true });
+        if (queue[0].tries === 1) toast(text("photoKept", { name: file.name }), { isError: true });
         isSending = false;
         retry = setTimeout(send, 10_000);
         return;

@@ -26,15 +26,15 @@ function stop() {
 }
 
 /**
- * The words for each kind of trouble, which say what a person can do at the station. The service's own message is for
+ * The text for each kind of error, which says what a person can do at the station. The service's own message is for
  * the person who set it up.
  */
-const troubles = { noCamera: "unplugged", unplugged: "unplugged", busy: "taken", denied: "unusable", unusable: "unusable" };
+const errorTexts = { noCamera: "unplugged", unplugged: "unplugged", busy: "taken", denied: "unusable", unusable: "unusable" };
 
 function showCamera(camera) {
   const previous = state;
   state = camera.state;
-  sentence.textContent = picture.dataset[state === "trouble" ? troubles[camera.kind] ?? "silent" : state] ?? "";
+  sentence.textContent = picture.dataset[state === "trouble" ? errorTexts[camera.kind] ?? "silent" : state] ?? "";
   sentence.title = camera.text ?? "";
   if (state !== "streaming") return stop();
   if (previous !== "streaming" || image.hidden) start();

@@ -21,19 +21,19 @@ const unit = () => form.elements.unit.value;
 const roundPercent = (part) => part < 1 ? Math.min(99, Math.round(Math.max(0, part) * 100)) : 100;
 
 function preview() {
-  const number = parseNumber(amount), words = find("preview-words");
+  const number = parseNumber(amount), line = find("preview-text");
   const part = unit() === "percent" ? number / 100 : count > 0 ? number / count : NaN;
   const isKnown = Number.isFinite(part) && part >= 0;
   find("preview").setAttribute("width", `${isKnown ? Math.min(100, part * 100) : 0}%`);
   const isBeyond = unit() === "page" && count > 0 && number > count;
-  words.classList.toggle("state-attention", isBeyond);
+  line.classList.toggle("state-attention", isBeyond);
   const percent = `${roundPercent(part)}\u00a0%`;
-  if (!isKnown) words.textContent = "";
-  else if (isBeyond) words.textContent = `▲ ${form.dataset.beyond.replace("{count}", count)}`;
+  if (!isKnown) line.textContent = "";
+  else if (isBeyond) line.textContent = `▲ ${form.dataset.beyond.replace("{count}", count)}`;
   else if (count > 0) {
     const left = Math.max(0, count - (unit() === "page" ? number : Math.floor(part * count)));
-    words.textContent = form.dataset.of.replace("{percent} %", percent).replace("{left}", left);
-  } else words.textContent = percent;
+    line.textContent = form.dataset.of.replace("{percent} %", percent).replace("{left}", left);
+  } else line.textContent = percent;
 }
 
 document.addEventListener("click", (event) => {

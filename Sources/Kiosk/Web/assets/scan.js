@@ -12,8 +12,8 @@ import { blockEnter } from "./scanner.js";
 import { areSoundsReady, play, readSounds } from "./sounds.js";
 
 const find = (id) => document.getElementById(id);
-const words = JSON.parse(find("scan").dataset.words);
-const flash = find("flash"), spoken = find("said"), refusal = find("refusal");
+const texts = JSON.parse(find("scan").dataset.texts);
+const flash = find("flash"), announcement = find("announcement"), refusal = find("refusal");
 const marks = { new: "✓", owned: "●", attention: "▲", done: "✓" };
 
 // The card, which shows the result of the last capture.
@@ -35,13 +35,13 @@ function fillCard(row) {
   card.className = `answer look-${row.look}`;
   card.dataset.row = row.id;
   setSlot("mark", marks[row.look]);
-  setSlot("state", words[row.standing]);
+  setSlot("state", texts[row.standing]);
   const clock = { hour: "2-digit", minute: "2-digit", hour12: false };
   setSlot("time", new Date(row.captured).toLocaleTimeString(document.documentElement.lang, clock));
   setSlot("title", row.title ?? row.hyphenated);
   setSlot("by", [row.authors.join(", "), row.published].filter(Boolean).join(" · "));
   setSlot("line", row.title ? row.hyphenated : "");
-  setSlot("message", row.standing === "lookingUp" ? words.asking : "");
+  setSlot("message", row.standing === "lookingUp" ? texts.asking : "");
   // These parts belong to the previous book. The service's own card has the right ones.
   for (const part of card.querySelectorAll(".face, .subtitle, form.edit, .acts button, .acts a")) part.hidden = true;
 }
@@ -69,7 +69,7 @@ function light(row) {
   return true;
 }
 
-const speak = (row) => { spoken.textContent = `${words[row.standing]}: ${row.title ?? row.hyphenated}`; };
+const speak = (row) => { announcement.textContent = `${texts[row.standing]}: ${row.title ?? row.hyphenated}`; };
 
 let newest = null, capturedAt = 0;
 on("captured", (row) => {
@@ -245,7 +245,7 @@ document.addEventListener("renewed", (event) => {
   if (event.target.id === "savebar" && lastAct() !== undoable) {
     undoable = lastAct();
     actedAt = performance.now();
-    if (undoable && spoken.dataset.of !== undoable) spoken.textContent = find("undo-act").title;
+    if (undoable && announcement.dataset.of !== undoable) announcement.textContent = find("undo-act").title;
   }
   // The key undoes whichever came last, the capture in the card or a later act.
   const inCard = find("card-undo");

@@ -251,7 +251,7 @@ async function sendKept() {
 
 /** Tries again later. The station did not answer, or it answered that it could not accept the code. */
 function keepTrying(code, isAnswered) {
-  if (failures === 0) toast(text(isAnswered ? "scannedBusy" : "scannedKept", { code }), { isTrouble: true });
+  if (failures === 0) toast(text(isAnswered ? "scannedBusy" : "scannedKept", { code }), { isError: true });
   showKept();
   retry = setTimeout(send, waits[Math.min(failures, waits.length - 1)] * 1000);
   failures += 1;
@@ -269,7 +269,7 @@ function showKept() {
  */
 function announce(news) {
   if (!document.dispatchEvent(new CustomEvent("scanned", { detail: news, cancelable: true }))) return;
-  if (news.refusal) return toast(text("scannedRefused", { code: news.code, reason: news.refusal }), { isTrouble: true });
+  if (news.refusal) return toast(text("scannedRefused", { code: news.code, reason: news.refusal }), { isError: true });
   const title = news.row.title ?? news.row.hyphenated;
   toast(text(news.row.look === "owned" ? "scannedOwned" : "scanned", { title }), { link: ["/scan", text("scannedOpen")] });
 }

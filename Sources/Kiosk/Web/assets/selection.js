@@ -5,14 +5,14 @@ import { areSingleKeysOn } from "./keys.js";
 import { isTyping } from "./scanner.js";
 import { fillIn } from "./texts.js";
 
-const words = document.getElementById("words").dataset;
+const texts = document.getElementById("page-texts").dataset;
 const isOne = (count) => document.documentElement.lang === "fr" ? count < 2 : count === 1;
 /**
  * Returns a text of the page, with its {names} filled in. If the text has two forms with a bar between them, the count
  * determines the form.
  */
 export function pageText(key, values = {}) {
-  const [one, many = one] = words[key].split("|");
+  const [one, many = one] = texts[key].split("|");
   return fillIn(isOne(values.count) ? one : many, values);
 }
 
@@ -85,8 +85,8 @@ export function showSelection() {
     if (box) box.checked = isSelected(idOf(hit));
   }
   bar.hidden = !isSelecting;
-  const count = document.getElementById("chosenCount"), words = describeSelection();
-  if (count.textContent !== words) count.textContent = words;
+  const count = document.getElementById("chosenCount"), label = describeSelection();
+  if (count.textContent !== label) count.textContent = label;
   for (const button of bar.querySelectorAll("[data-bulk]")) {
     if (button.dataset.bulk === "all") button.setAttribute("aria-pressed", isAllSelected());
     else if (button.dataset.bulk !== "none") button.disabled = countSelected() === 0;

@@ -133,9 +133,9 @@ export function openSession(session, button) {
  * Shows that a correction was made, and returns the focus to the button, or to the reading if the button no longer
  * exists.
  */
-export async function finishCorrection(words, answer, button) {
+export async function finishCorrection(message, answer, button) {
   const fold = button?.closest("details")?.id;
-  if (answer?.change) toast(words, { change: answer.change });
+  if (answer?.change) toast(message, { change: answer.change });
   await refresh();
   if (document.activeElement === document.body) document.querySelector(`#${fold} summary, #add-session`)?.focus();
 }

@@ -6,7 +6,7 @@ import { callAPI } from "./requests.js";
 import { submitSheet } from "./sheets.js";
 
 const renaming = document.getElementById("rename-sheet"), merging = document.getElementById("merge-sheet");
-const bar = document.querySelector(".selection"), words = bar.querySelector("[data-words]");
+const bar = document.querySelector(".selection"), label = bar.querySelector("[data-texts]");
 let name = "";
 
 function listSelected() { return [...document.querySelectorAll("#names input:checked")].map((box) => box.value); }
@@ -15,7 +15,7 @@ function showBar() {
   const count = listSelected().length;
   bar.hidden = count < 2;
   // The bar is shown only if at least two names are selected, so the plural is always right.
-  words.textContent = words.dataset.words.split("|").at(-1).replace("{n}", count);
+  label.textContent = label.dataset.texts.split("|").at(-1).replace("{n}", count);
 }
 
 /** Sends the request of a sheet. */

@@ -8,10 +8,10 @@ import { callAPI } from "./requests.js";
 import { play, readSounds, setSounds } from "./sounds.js";
 import { locale } from "./texts.js";
 
-/** Adds a line to a list, with an element after its words. */
-function addLine(list, words, more) {
+/** Adds a line to a list, with an element after its label. */
+function addLine(list, label, more) {
   const item = document.createElement("li"), span = document.createElement("span");
-  span.textContent = words;
+  span.textContent = label;
   item.append(span);
   if (more instanceof Node) item.append(more);
   list.append(item);
@@ -63,7 +63,7 @@ button.addEventListener("click", async () => {
 
 // The devices that are signed in, and the paired stations, if there are any.
 
-async function showList(id, path, key, words) {
+async function showList(id, path, key, describe) {
   const section = document.getElementById(id), items = section.querySelector("ul");
   const entries = (await callAPI("GET", path))[key];
   items.replaceChildren();
@@ -71,14 +71,14 @@ async function showList(id, path, key, words) {
   for (const entry of entries) {
     const revoke = document.createElement("button");
     revoke.textContent = section.dataset.revoke;
-    revoke.setAttribute("aria-label", `${section.dataset.revoke}: ${words(entry)}`);
+    revoke.setAttribute("aria-label", `${section.dataset.revoke}: ${describe(entry)}`);
     revoke.addEventListener("click", () => attempt(async () => {
       await callAPI("DELETE", `${path}/${encodeURIComponent(entry.id)}`);
       toast(section.dataset.revoked);
-      await showList(id, path, key, words);
+      await showList(id, path, key, describe);
     }));
     const own = entry.isCurrent ? ` (${section.dataset.this})` : "";
-    addLine(items, words(entry) + own, revoke);
+    addLine(items, describe(entry) + own, revoke);
   }
 }
 

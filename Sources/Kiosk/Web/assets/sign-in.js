@@ -2,13 +2,13 @@
 
 const form = document.getElementById("sign-in");
 const field = document.getElementById("code");
-const message = document.getElementById("told");
+const message = document.getElementById("message");
 const button = form.querySelector("button");
 
-function show(words) {
-  message.textContent = words;
-  field.setAttribute("aria-invalid", words !== "");
-  if (words) field.select();
+function show(text) {
+  message.textContent = text;
+  field.setAttribute("aria-invalid", text !== "");
+  if (text) field.select();
 }
 
 async function signIn() {

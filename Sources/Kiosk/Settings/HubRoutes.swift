@@ -5,7 +5,7 @@ import Hummingbird
 /// The hub's side of the hub protocol: other stations pair with this library and send their captures to it.
 ///
 /// All requests of a station are idempotent: a repeated delivery gets the same receipt.
-struct HubAPI: Sendable {
+struct HubRoutes: Sendable {
     let parts: KioskParts
 
     /// The largest thumbnail, in bytes.
@@ -85,8 +85,7 @@ struct HubAPI: Sendable {
     private func thumbnail(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let station = try station(context)
         guard request.headers[.contentType] == "image/jpeg" else {
-            throw RequestRefusal(
-                status: .unsupportedMediaType, code: "notJPEG", message: "A thumbnail must have the type image/jpeg.")
+            throw RequestRefusal(.notJPEG, "A thumbnail must have the type image/jpeg.")
         }
         let bytes = Array(buffer: try await request.body.collect(upTo: Self.maxThumbnailBytes))
         // Only the markers at both ends of the JPEG are checked (ITU-T T.81, B.1.1.3). Browsers decode the rest.
@@ -132,6 +131,6 @@ struct HubAPI: Sendable {
     }
 
     private static func refusal(_ message: String) -> RequestRefusal {
-        RequestRefusal(status: .unprocessableContent, code: "refused", message: message)
+        RequestRefusal(.refused, message)
     }
 }
