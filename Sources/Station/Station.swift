@@ -80,7 +80,7 @@ public actor Station {
     private var unattendedChange: ID<Change>?
     private var retryTask: Task<Void, Never>?
     private nonisolated let libraryChanges = Signal()
-    private nonisolated let saves = Signal()
+    nonisolated let saves = Signal()
     private nonisolated let stop = Signal()
     private var idleWaiters: [CheckedContinuation<Void, Never>] = []
     private var isRunning = false
@@ -129,7 +129,7 @@ public actor Station {
     }
 
     /// Posts that the batch has changed, unless such an event is still waiting for the listener.
-    private nonisolated func batchChanged() { if !isBatchNewsQueued.exchange(true) { post(.batch) } }
+    nonisolated func batchChanged() { if !isBatchNewsQueued.exchange(true) { post(.batch) } }
 
     nonisolated func post(_ item: News) { newsContinuation.yield(item) }
 
@@ -361,307 +361,10 @@ extension Station {
     }
 }
 
-// MARK: - Acts
-
-extension Station {
-    /// Changes the preset for later captures, for open rows that this station captured, and for other open rows that
-    /// had the old preset.
-    public func setPreset(_ preset: Preset) async throws {
-        let preset = try preset.checked()
-        try await act { station in
-            let (old, here) = (station.batch.preset, station.capturedHere)
-            let ids = station.batch.open.filter { here.contains($0.id) || $0.candidate.item.preset == old }.map(\.id)
-            let candidates = ids.isEmpty ? [] : try await station.flow.setPreset(preset, of: ids)
-            station.batch.preset = preset
-            station.givenPreset = Set(ids)
-            station.batch.replace(candidates)
-        }
-    }
-
-    /// Applies the preset to rows that still have an earlier one, because they were captured while it was being changed
-    /// or were reopened by an undo.
-    private func applyPresetToStale() {
-        let stale = stalePresets
-        guard !stale.isEmpty else { return }
-        Task {
-            do {
-                try await act { station in
-                    // The acts before this one may have answered some of them.
-                    let ids = station.stalePresets
-                    guard !ids.isEmpty else { return }
-                    let candidates = try await station.flow.setPreset(station.batch.preset, of: ids)
-                    station.givenPreset.formUnion(ids)
-                    station.batch.replace(candidates)
-                }
-            } catch {
-                if !Task.isCancelled { log("cannot apply the preset to \(stale.count) books: \(error)") }
-            }
-        }
-    }
-
-    private var stalePresets: [ID<IntakeItem>] {
-        batch.open.filter {
-            $0.candidate.item.preset != batch.preset && capturedHere.contains($0.id) && !givenPreset.contains($0.id)
-        }.map(\.id)
-    }
-
-    /// Sets or clears the tick of a row. The tick stays as the person left it, even if later lookups find something
-    /// else.
-    ///
-    /// - Throws: ``Refusal/gone``, or ``Batch/TickRefusal``.
-    @discardableResult
-    public func tick(_ id: ID<IntakeItem>, _ isTicked: Bool) throws -> Row {
-        guard batch[id] != nil else { throw Refusal.gone }
-        try batch.tick(id, isTicked)
-        batchChanged()
-        guard let now = row(id) else { throw Refusal.gone }
-        return now
-    }
-
-    /// Toggles the tick of a row.
-    public func toggle(_ id: ID<IntakeItem>) throws(Batch.TickRefusal) {
-        try batch.toggle(id)
-        batchChanged()
-    }
-
-    /// Leaves a row in the queue for later.
-    public func postpone(_ id: ID<IntakeItem>) {
-        batch.postpone(id)
-        batchChanged()
-    }
-
-    /// Saves rows in one change, whether they are ticked or not. If several rows are given, those without a title stay
-    /// open.
-    ///
-    /// - Parameters:
-    ///   - anotherCopy: true if a further copy of owned books is saved.
-    ///   - change: an earlier change that this one extends.
-    /// - Throws: ``Refusal`` if none of the rows is open, ``ConfirmRefusal`` if none has a title.
-    public func save(
-        _ ids: [ID<IntakeItem>], anotherCopy: Bool = false, continuing change: ID<Change>? = nil
-    ) async throws -> Saved {
-        try await act { station in
-            let open = try station.open(ids)
-            let complete = open.filter(\.candidate.isComplete)
-            guard !complete.isEmpty else { throw ConfirmRefusal.needsTitle(open[0].candidate.item.isbn) }
-            return try await station.save(complete, by: .person, continuing: change) { row in
-                anotherCopy || (row.choice == true && station.batch.isAnotherCopy(row))
-            }
-        }
-    }
-
-    /// Saves all ticked rows in one change.
-    ///
-    /// - Returns: nil if no row is ticked.
-    public func saveTicked() async throws -> Saved? {
-        try await act { station in
-            let ticked = station.batch.ticked
-            guard !ticked.isEmpty else { return nil }
-            return try await station.save(ticked, by: .person, continuing: nil) { station.batch.isAnotherCopy($0) }
-        }
-    }
-
-    /// Skips rows: removes their items from the queue without saving them.
-    public func skip(_ ids: [ID<IntakeItem>]) async throws -> Skipped {
-        try await act { station in
-            let open = try station.open(ids)
-            let change = try await station.flow.skip(open.map(\.candidate))
-            station.batch.applySkip(open.map(\.id), change: change)
-            return Skipped(change: change, events: open.map { .skipped($0.candidate) })
-        }
-    }
-
-    /// Asks the sources about rows again.
-    public func lookUpAgain(_ ids: [ID<IntakeItem>]) throws {
-        let open = try open(ids).map(\.id)
-        batch.markLookingUp(open)
-        lookUp(.again(open))
-        batchChanged()
-    }
-
-    /// Edits the metadata of an open row, and stores the edited fields in the queue.
-    ///
-    /// - Throws: ``TextRefusal`` or ``InputRefusal`` if a value cannot be a book's.
-    public func edit(_ id: ID<IntakeItem>, _ edit: MetadataEdit) async throws -> Row {
-        try await act { station in
-            guard var candidate = try station.open([id]).first?.candidate else { throw Refusal.gone }
-            let fields = try edit.apply(to: &candidate.metadata)
-            if !fields.isEmpty {
-                station.batch.replace([try await station.flow.keepEdits(of: candidate, fields: fields)])
-            }
-            guard let now = station.row(id) else { throw Refusal.gone }
-            return now
-        }
-    }
-
-    /// Undoes changes in the library's history, and reopens the rows of the batch that they answered.
-    ///
-    /// - Parameter scope: the newest act of the batch, the act that the person means, all saves of the batch, or any
-    ///   change of the library.
-    /// - Returns: the changes that were undone. A change whose books have been changed since is left as it is and
-    ///   reported as `failure`.
-    /// - Throws: ``Refusal/nothingToUndo``, ``Refusal/notNewest``, or the error if nothing was undone. After an
-    ///   ``UndoRefusal`` the next undo concerns the act before the refused one.
-    @discardableResult
-    public func undo(_ scope: UndoScope = .newest) async throws -> Undone {
-        try await act { station in
-            let newest = station.batch.nextToUndo
-            let changes: [ID<Change>]
-            switch scope {
-            case .newest: changes = newest.map { [$0.change] } ?? []
-            case .act(let change):
-                if let newest, newest.change != change { throw Refusal.notNewest }
-                changes = newest == nil ? [] : [change]
-            case .allSaves: changes = station.batch.acts.filter { $0.kind == .saved }.map(\.change).reversed()
-            case .change(let change): changes = [change]
-            }
-            guard !changes.isEmpty else { throw Refusal.nothingToUndo }
-            let undone = await station.undo(changes)
-            if let failure = undone.failure, undone.changes.isEmpty { throw failure }
-            station.applyPresetToStale()
-            return undone
-        }
-    }
-
-    /// Undoes changes in this order. An act of the batch that was already undone elsewhere counts as undone.
-    private func undo(_ changes: [ID<Change>]) async -> Undone {
-        var undone = Undone()
-        for id in changes {
-            let act = batch.acts.first { $0.change == id }
-            do {
-                undone.changes.append(try await history.undo(id, at: flow.now()))
-            } catch UndoRefusal.alreadyUndone(let change) where act != nil {
-                // Its rows are reopened in any case.
-                undone.changes.append(change)
-            } catch let refusal as UndoRefusal {
-                batch.markRefused(id)
-                undone.failure = refusal
-                continue
-            } catch {
-                undone.failure = error
-                return undone
-            }
-            guard let act else { continue }
-            undone.acts.append(act)
-            do {
-                var now: [Candidate] = []
-                for item in act.items { if let candidate = try await flow.candidate(item) { now.append(candidate) } }
-                batch.applyUndo(of: id, now: now)
-            } catch {
-                batch.applyUndo(of: id, now: nil)
-                undone.failure = error
-            }
-            // Otherwise `--yes` would save them again at once.
-            if options.saving != nil { batch.untick(act.items) }
-            undone.events += act.items.compactMap { batch[$0]?.candidate }.map { .undone($0, change: id) }
-            if undone.failure != nil, !(undone.failure is UndoRefusal) { return undone }
-        }
-        return undone
-    }
-
-    /// Removes rows from the queue whose books the library held already when they were captured, and still holds.
-    ///
-    /// - Returns: one event for each row.
-    public func closeOwned() async throws -> [CaptureEvent] {
-        try await act { station in
-            let rows = station.batch.settledRows
-            guard !rows.isEmpty else { return [] }
-            let owned = try await station.flow.recognise(rows.map(\.candidate.item)).compactMap { candidate in
-                candidate.owned.map { (candidate, $0) }
-            }
-            try await station.flow.close(owned.map { $0.0.item.id })
-            station.batch.close(owned.map { ($0.0.item.id, $0.1) })
-            return owned.map { .saved($0.0, .owned($0.1)) }
-        }
-    }
-
-    /// Records that a row was answered on another device.
-    ///
-    /// - Parameter copy: the copy that was saved; nil if the row was skipped.
-    public func answeredElsewhere(_ id: ID<IntakeItem>, copy: ID<Copy>?) -> CaptureEvent? {
-        guard let row = batch[id], row.end == nil || row.end == .postponed else { return nil }
-        defer { batchChanged() }
-        guard let copy else {
-            batch.forget([id])
-            return .skipped(row.candidate)
-        }
-        batch.applySave([(id, .alreadySaved(copy))])
-        return .saved(row.candidate, .alreadySaved(copy))
-    }
-
-    /// Saves a book that a person entered in a form. If it answers an item of the batch, the row is saved like any
-    /// other, and undo concerns it too.
-    ///
-    /// - Parameter save: saves the book in the library.
-    public func enter(
-        _ book: Confirmed, by save: @escaping @Sendable () async throws -> SaveResult
-    ) async throws -> SaveResult {
-        try await act { station in
-            let result = try await save()
-            station.saves.send()
-            guard let id = book.item, let row = station.batch[id] else { return result }
-            if result.change != nil {
-                var item = row.candidate.item
-                item.preset = book.preset
-                var candidate = Candidate(item: item, existing: row.candidate.existing)
-                candidate.metadata = book.metadata
-                station.batch.replace([candidate])
-            }
-            station.batch.applySave([(id, result)])
-            return result
-        }
-    }
-
-    /// Returns those of the rows that are open.
-    ///
-    /// - Throws: ``Refusal`` if none is.
-    private func open(_ ids: [ID<IntakeItem>]) throws(Refusal) -> [Batch.Row] {
-        let rows = ids.uniqued().compactMap { batch[$0] }
-        let open = rows.filter { $0.end == nil }
-        if open.isEmpty { throw rows.isEmpty ? .gone : .answered }
-        return open
-    }
-
-    private func save(
-        _ rows: [Batch.Row], by confirmer: Confirmer, continuing change: ID<Change>?,
-        isAnotherCopy: (Batch.Row) -> Bool
-    ) async throws -> Saved {
-        let confirmed = try rows.map { row in
-            // A row that a person ticked counts as confirmed by that person.
-            try row.candidate.confirm(by: row.choice == true ? .person : confirmer, anotherCopy: isAnotherCopy(row))
-        }
-        let results = try await flow.save(confirmed, continuing: change)
-        batch.applySave(zip(rows, results).map { ($0.id, $1) })
-        saves.send()
-        var saved = Saved()
-        for (row, result) in zip(rows, results) {
-            if case .owned = result { saved.owned += 1 } else { saved.saved += 1 }
-            saved.change = saved.change ?? result.change
-            saved.results.append((row.candidate, result))
-        }
-        return saved
-    }
-
-    /// Runs acts one after another, in the order of the calls. Each act is completed even if the caller is cancelled.
-    ///
-    /// - Parameter isNews: false if the act posts its own news, as reading the queue does.
-    func act<Result: Sendable>(
-        isNews: Bool = true, _ body: @escaping @Sendable (isolated Station) async throws -> Result
-    ) async throws -> Result {
-        try await resultOrCancellation(
-            of: Task {
-                try await acts.withPermit {
-                    defer { if isNews { self.batchChanged() } }
-                    return try await body(self)
-                }
-            })
-    }
-}
-
 // MARK: - Lookups and automatic saving
 
 extension Station {
-    private enum LookupRequest {
+    enum LookupRequest {
         /// Items that this station has just captured.
         case captured([IntakeItem])
         /// Items of the queue that are not leased to this process.
@@ -670,7 +373,7 @@ extension Station {
         case again([ID<IntakeItem>])
     }
 
-    private func lookUp(_ request: LookupRequest) {
+    func lookUp(_ request: LookupRequest) {
         lookups.append(request)
         if lookupTask == nil { lookupTask = Task { await lookUpRequested() } }
     }

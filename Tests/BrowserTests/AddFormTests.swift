@@ -22,9 +22,9 @@ extension `In a browser` {
                 try await browser.click(".save .primary")
                 try await browser.wait("saved", until: "location.pathname.startsWith('/books/')")
                 #expect(try await kiosk.titles() == ["Pride and prejudice"])
-                try await browser.open(kiosk.address + "/scan")
-                try await browser.wait(
-                    "nothing waits", until: "document.getElementById('rows') && !document.querySelector('#rows > li')")
+                #expect(try await kiosk.rows().map { $0["standing"] as? String } == ["saved"])
+                try await browser.open(kiosk.address + "/intake")
+                try await browser.wait("an empty queue", until: "document.querySelector('#intake > .empty')")
             }
         }
 

@@ -36,7 +36,8 @@ extension `In a browser` {
                 try await browser.wait("filled in", until: "document.getElementById('title').value")
                 #expect(try await kiosk.rows().count == 1, "the scanner's number went into the form alone")
                 try await browser.click(".save .primary")
-                try await browser.wait("told", until: "document.querySelector('.toast')?.textContent.includes('Saved')")
+                try await browser.wait(
+                    "the message", until: "document.querySelector('.toast')?.textContent.includes('Saved')")
                 #expect(try await kiosk.titles() == ["The Left Hand of Darkness"])
                 try await browser.type("u")
                 try await browser.wait(

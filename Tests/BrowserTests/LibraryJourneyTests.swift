@@ -181,7 +181,7 @@ extension `In a browser` {
             try await reading("settings") { kiosk, browser, _ in
                 try await browser.click("#set-yearlyGoal")
                 try await browser.type("24" + Keys.enter)
-                try await browser.wait("told", until: "document.querySelector('.toast')")
+                try await browser.wait("the message", until: "document.querySelector('.toast')")
                 let settings = try await kiosk.ask("GET", "/api/settings")
                 #expect("\(settings ?? "")".contains("24"))
                 try await browser.click("#single-keys")

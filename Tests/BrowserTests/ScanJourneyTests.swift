@@ -107,7 +107,8 @@ extension `In a browser` {
                     let photo = KioskProcess.root.appendingPathComponent("samples/photos/\(name)").path
                     try await browser.give(photo, to: "#photos")
                 }
-                try await browser.wait("told", until: "document.querySelector('.toast')?.textContent.includes('wait')")
+                try await browser.wait(
+                    "the message", until: "document.querySelector('.toast')?.textContent.includes('wait')")
                 let second = try await KioskProcess(home: kiosk.home, port: kiosk.port)
                 defer { second.remove() }
                 try await browser.wait(

@@ -35,7 +35,7 @@ extension `In a browser` {
             try await listening { kiosk, browser in
                 try await browser.open(kiosk.address + "/scan")
                 try await browser.ready()
-                try await browser.wait("told", until: "document.getElementById('no-sound').checkVisibility()")
+                try await browser.wait("the message", until: "document.getElementById('no-sound').checkVisibility()")
                 try await kiosk.capture(Self.pride)
                 try await browser.wait("its card", until: "document.getElementById('card-save') && \(Self.isDark)")
                 #expect(try await browser.value("window.heard.length") == 0)

@@ -1,6 +1,5 @@
 import Bookplate
 import CV4L2
-import SystemCalls
 import Glibc
 import SystemCalls
 import SystemPackage

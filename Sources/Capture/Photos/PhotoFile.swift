@@ -1,5 +1,4 @@
 import Bookplate
-import SystemCalls
 import Glibc
 import SystemCalls
 import SystemPackage

@@ -1,4 +1,3 @@
-import SystemCalls
 import Glibc
 import SystemCalls
 import SystemPackage

@@ -1,5 +1,4 @@
 import CInput
-import SystemCalls
 import Foundation
 import Glibc
 import SystemCalls

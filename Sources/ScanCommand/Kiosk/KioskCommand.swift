@@ -6,7 +6,7 @@ import Kiosk
 import Library
 import Logging
 import Station
-import SystemPackage
+import SystemCalls
 import Terminal
 
 struct KioskCommand: AsyncParsableCommand {
@@ -257,8 +257,8 @@ enum PortHolder {
     static func name(of port: Int) -> String? {
         let sockets = Set(["/proc/net/tcp", "/proc/net/tcp6"].flatMap { listening(at: port, in: $0) })
         guard !sockets.isEmpty else { return nil }
-        for process in entries(of: "/proc") where Int(process) != nil {
-            let holds = entries(of: "/proc/\(process)/fd").contains { descriptor in
+        for process in fileNames(in: "/proc") where Int(process) != nil {
+            let holds = fileNames(in: "/proc/\(process)/fd").contains { descriptor in
                 destination(of: "/proc/\(process)/fd/\(descriptor)").map(sockets.contains) ?? false
             }
             guard holds, let name = text(of: "/proc/\(process)/comm") else { continue }
@@ -282,25 +282,12 @@ enum PortHolder {
 
     // Entries that cannot be read belong to another account or have disappeared. In that case the message does not name
     // the process.
-    private static func entries(of folder: String) -> [String] {
-        (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-    }
-
     private static func destination(of link: String) -> String? {
         try? FileManager.default.destinationOfSymbolicLink(atPath: link)
     }
 
-    /// Returns the text of one of the kernel's files. `String(contentsOfFile:)` returns only its first page.
+    /// Returns the text of one of the kernel's files. A table of sockets with 16 MiB has about 100,000 of them.
     static func text(of path: String) -> String? {
-        guard let file = try? FileDescriptor.open(path, .readOnly, options: .closeOnExec) else { return nil }
-        return try? file.closeAfter {
-            var bytes: [UInt8] = []
-            var page = [UInt8](repeating: 0, count: 64 << 10)
-            while true {
-                let count = try page.withUnsafeMutableBytes { try file.read(into: $0) }
-                if count == 0 { return String(decoding: bytes, as: UTF8.self) }
-                bytes += page[..<count]
-            }
-        }
+        (try? readFile(path, limit: 16 << 20)).map { String(decoding: $0, as: UTF8.self) }
     }
 }
