@@ -109,7 +109,7 @@ public struct ImportSummary: Sendable, Equatable {
     public var merged = 0
     /// The number of books that existed already with all the values in the file.
     public var unchanged = 0
-    /// The number of rows with warnings. Each of these rows is also counted in another of the numbers.
+    /// The number of rows with warnings. Each of these rows is also counted under its outcome.
     public var flagged = 0
     /// The number of rows that were not imported.
     public var refused = 0

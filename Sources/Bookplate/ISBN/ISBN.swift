@@ -8,7 +8,7 @@ public struct ISBN: Hashable, Sendable {
 
     /// Parses the payload of a bar code.
     ///
-    /// - Parameter payload: the thirteen digits of an EAN-13 symbol, as encoded.
+    /// - Parameter payload: the thirteen digits that an EAN-13 symbol encodes.
     /// - Throws: ``ISBNRefusal`` with the reason if the payload is not an ISBN.
     public init(ean13 payload: String) throws(ISBNRefusal) {
         let ascii = Array(payload.utf8)
@@ -46,7 +46,7 @@ public struct ISBN: Hashable, Sendable {
     }
 
     /// Parses an EAN-13 followed by its add-on (EAN-2 or EAN-5), as handheld scanners send it if add-ons are switched
-    /// on. The two may be joined, or separated by any character that ``init(_:)`` accepts.
+    /// on. The two numbers may be joined, or separated by any character that ``init(_:)`` accepts.
     ///
     /// - Returns: `nil` for any other text.
     public static func withAddon(_ text: String) -> (isbn: ISBN, addon: String)? {

@@ -112,7 +112,7 @@ public struct Streaks: Sendable, Equatable {
     /// broken.
     public var current = 0
     public var longest = 0
-    /// The last day of the longest streak; if several streaks are equally long, of the latest one.
+    /// The last day of the longest streak; if several streaks are equally long, the last day of the latest one.
     public var longestEnd: CalendarDay?
     public var readToday = false
 

@@ -67,9 +67,9 @@ public struct CulturalGoal: Sendable, Equatable {
     public var category: String?
     /// The number of copies that are marked as counting towards the goal.
     public var books: Int
-    /// The number of these copies that have a finished reading.
+    /// The number of copies among ``books`` that have a finished reading.
     public var finished: Int
-    /// The number of these copies that have a reading finished in the given year.
+    /// The number of copies among ``books`` that have a reading finished in the year of the challenge.
     public var finishedThisYear: Int
 
     public init(category: String?, books: Int, finished: Int, finishedThisYear: Int) {

@@ -14,8 +14,8 @@ public enum TextLimit {
     /// The limit for the number of a book in its series.
     public static let seriesNumber = 32
 
-    /// The most bytes that any legitimate character needs. With this bound, the characters of a text of several
-    /// megabytes need not be counted.
+    /// The largest number of bytes that a legitimate character needs. Because of this limit, a text of several
+    /// megabytes can be refused without counting its characters.
     public static let bytesPerCharacter = 64
 
     /// Returns true if a text with this limit may have several lines, as descriptions, notes and quotes may. Texts with

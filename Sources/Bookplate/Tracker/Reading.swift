@@ -35,7 +35,8 @@ public struct Reading: Sendable, Equatable {
         /// The reading was cancelled by setting the book to To Read. It is stored, but neither shown nor counted.
         case cancelled
 
-        /// Creates the state that a copy's reading has with this status; `nil` for To Read, which has no reading.
+        /// Creates the state of the reading of a copy with this status; `nil` for To Read, because such a copy has no
+        /// reading.
         public init?(after status: Copy.Status) {
             switch status {
             case .toRead: return nil
@@ -48,7 +49,7 @@ public struct Reading: Sendable, Equatable {
 }
 
 extension [Reading] {
-    /// Returns the reading to which a status refers, if these are the readings of a copy, oldest first. It is the last
+    /// Returns the reading that is shown for a copy with these readings (oldest first) and this status: the last
     /// reading that is not cancelled; `nil` for To Read.
     func shown(by status: Copy.Status) -> Reading? {
         status == .toRead ? nil : last { $0.state != .cancelled }
@@ -79,7 +80,7 @@ public struct ProgressEntry: Sendable, Equatable {
     public enum Amount: Sendable, Hashable {
         /// A page, from 0. A page beyond the page count is shown as 100 %.
         case page(Int)
-        /// A percentage, 0 to 100, in hundredths.
+        /// A percentage from 0 to 100, rounded to two decimal places.
         case percent(Double)
 
         public var page: Int? { if case .page(let page) = self { page } else { nil } }
