@@ -22,7 +22,7 @@ public enum InputRefusal: Error, Hashable, Sendable, CustomStringConvertible {
         case .noIdentifier(let text):
             "\"\(text.cleanedLine.prefix(80))\" is not an identifier; an example is goodreads:44767458"
         case .noDay(let what, let text):
-            "there is no day \(text.cleanedLine.prefix(80)); enter the \(what) as 1969, 1969-03 or 1969-03-17"
+            "\"\(text.cleanedLine.prefix(80))\" is not a date; enter the \(what) as 1969, 1969-03 or 1969-03-17"
         }
     }
 }

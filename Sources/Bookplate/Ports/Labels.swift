@@ -67,7 +67,7 @@ public enum LabelRefusal: Error, Hashable, Sendable, CustomStringConvertible {
     case ambiguous(what: String, name: String, fits: [String])
     /// Another label or author has the name already.
     case taken(what: String, name: String, by: String)
-    /// All the given names mean the same label or author.
+    /// All the given names refer to the same label or author.
     case alreadyOne(what: String, name: String)
 
     public var description: String {
@@ -81,7 +81,7 @@ public enum LabelRefusal: Error, Hashable, Sendable, CustomStringConvertible {
         case .taken(let what, let name, let other):
             "there is already \(what == "author" ? "an" : "a") \(what) \"\(Self.short(other))\"; to combine \"\(Self.short(name))\" with it, merge the two"
         case .alreadyOne(let what, let name):
-            "all these names mean the same \(what) \"\(Self.short(name))\"; there is nothing to merge"
+            "all these names refer to the same \(what) \"\(Self.short(name))\"; there is nothing to merge"
         }
     }
 
