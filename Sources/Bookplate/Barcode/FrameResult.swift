@@ -63,9 +63,9 @@ public struct HintRules: Sendable {
     /// measurement for codes that are not read, which is a fifth too high because of the box around the code. Sharp
     /// codes are read from 1.2 pixels per module on.
     public static let pixelsPerModule = 1.6
-    /// The ``FrameResult/sharpness`` below which the book should be held still. In focus, it is 0.6 or more. Blurred
-    /// codes are not read at 0.32 and below with two pixels per module, and at 0.22 and below with three (measured with
-    /// drawn codes and noise).
+    /// The ``FrameResult/sharpness`` below which the book should be held still. In focus, it is 0.6 or more. With two
+    /// pixels per module, blurred codes are not read at a sharpness of 0.32 or below; with three, at 0.22 or below
+    /// (measured with drawn codes and noise).
     public static let sharpness = 0.33
 
     private var cause: Hint?

@@ -16,8 +16,8 @@ public struct ImportedBook: Sendable, Equatable {
     public var id: ID<Copy>?
     /// The id that our own export gave the edition; `nil` in other trackers' files.
     public var edition: ID<Edition>?
-    /// The copy as the file describes it. Its id counts only if ``id`` is set, and its date of adding only if
-    /// ``hasAdded`` is true.
+    /// The copy as the file describes it. Its id counts only if ``id`` is set, and its date ``Copy/added`` counts only
+    /// if ``hasAdded`` is true.
     public var record: CopyRecord
     /// True if the file says when the copy was added.
     public var hasAdded = false

@@ -11,7 +11,7 @@ public enum LibraryRecord: Sendable, Equatable {
     case setting(name: String, value: String)
     /// An author without any book.
     case author(String)
-    /// A shelf in the spelling that is shown, whether it has books or not.
+    /// A shelf, spelled as it is shown, whether it has books or not.
     case shelf(String)
     case tag(String)
     case book(BookRecord)

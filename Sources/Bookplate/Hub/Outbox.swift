@@ -66,7 +66,7 @@ public enum HubStatus: Sendable, Equatable {
     /// No request has been made yet.
     case unknown
     case up
-    /// The hub does not answer, for this reason. The station asks it again at growing intervals.
+    /// The hub does not answer, for the given reason. The station asks it again at growing intervals.
     case away(String)
     /// The token is no longer valid. Nothing is sent until the station is paired again.
     case unpaired

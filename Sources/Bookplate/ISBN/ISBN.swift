@@ -26,7 +26,7 @@ public struct ISBN: Hashable, Sendable {
     /// Parses a number as a person types it or a handheld scanner sends it: ISBN-10 or ISBN-13, possibly with hyphens,
     /// spaces, the word "ISBN", Unicode dashes and digits, or an AIM prefix such as `]E0`.
     ///
-    /// - Throws: ``ISBNRefusal`` with the wrong digit or the broken rule.
+    /// - Throws: ``ISBNRefusal``, which says which digit is wrong or which rule is broken.
     public init(_ text: String) throws(ISBNRefusal) {
         let characters = try normalized(text)
         switch characters.count {

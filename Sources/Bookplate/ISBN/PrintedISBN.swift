@@ -222,7 +222,8 @@ struct PrintedNumber {
         return before.isWhitespace
     }
 
-    /// Returns the number at `position`, with the first of the lengths that makes it an ISBN.
+    /// Returns the number at `position`. The lengths are tried in order, and the first one that makes the number an
+    /// ISBN is used.
     ///
     /// - Parameter isNamed: true if the number follows the word ISBN. Letters then count as the digits that they
     ///   resemble, and the number may contain a line break anywhere. If it contains no such letters, its range need not
@@ -252,7 +253,8 @@ struct PrintedNumber {
         // This is the start of a thirteen-digit number whose end was not read. Ten-digit ISBNs from Nigeria begin in
         // the same way, so they are lost.
         if length < 13, digits.starts(with: Array("978".utf8)) || digits.starts(with: Array("979".utf8)) { return nil }
-        // A less certain number must lie in an assigned range.
+        // A number that does not follow the word ISBN, or that has corrected letters, is less certain, so it must lie
+        // in an assigned range.
         guard (isNamed && letters == 0) || isbn.hyphenated.count == 17 else { return nil }
         printed = PrintedISBN(isbn: isbn, text: run.text(with: digits), isCorrected: letters > 0)
         end = run.end

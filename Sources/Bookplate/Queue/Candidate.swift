@@ -113,8 +113,8 @@ public struct Confirmed: Sendable, Equatable {
             anotherCopy: anotherCopy, confirmer: .person)
     }
 
-    /// Returns the same book as the answer to an item of the queue. The item leaves the queue when the book is saved,
-    /// and comes back if the save is undone.
+    /// Returns this book, recorded as the answer to an item of the queue. The item leaves the queue when the book is
+    /// saved, and comes back if the save is undone.
     public func answering(_ item: ID<IntakeItem>) -> Confirmed {
         Confirmed(
             request: request, item: item, isbn: isbn, isbnText: isbnText, metadata: metadata, preset: preset,

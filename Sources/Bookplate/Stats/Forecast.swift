@@ -1,6 +1,6 @@
 /// A forecast of the day on which a reading will be finished, by its recent pace and by the daily goal.
 public struct Forecast: Sendable, Equatable {
-    /// The number of pages left to read; `nil` if the page reached or the page count is unknown.
+    /// The number of pages left to read; `nil` if the current page or the page count is unknown.
     public var remaining: Int?
     /// The recent pages per day; `nil` if nothing was read recently.
     public var pagesPerDay: Double?

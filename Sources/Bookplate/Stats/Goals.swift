@@ -3,7 +3,8 @@ public struct Challenge: Sendable, Equatable {
     public var year: Int
     /// The number of books to finish, from 1.
     public var goal: Int
-    /// The number of readings that were finished in the year, including readings of which only the year is known.
+    /// The number of readings that were finished in the year, including readings for which only the year of finishing
+    /// is known.
     public var done: Int
     /// The number of readings that would be finished by the end of today at an even pace: the goal times the elapsed
     /// part of the year, rounded down.

@@ -62,12 +62,14 @@ extension String {
                 continue
             case 0x09: break
             case 0..<0x20, 0x7F..<0xA0: continue
-            // Overrides and isolates that could reorder the text around them (Unicode TR 36, 2.5.2).
+            // Overrides and isolates are dropped, because they could reorder the text around them (Unicode TR 36,
+            // 2.5.2).
             case 0x202A...0x202E, 0x2066...0x2069, 0xFEFF: continue
             case 0x300...:
                 let category = scalar.properties.generalCategory
                 marks = category == .nonspacingMark || category == .enclosingMark ? marks + 1 : 0
-                // More marks than any script puts on one letter (UAX 15, 13: Stream-Safe Text Format).
+                // No script puts so many marks on one letter, so further marks are dropped (UAX 15, 13: Stream-Safe
+                // Text Format).
                 if marks > 30 { continue }
             default: marks = 0
             }

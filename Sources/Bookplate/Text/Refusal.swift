@@ -207,7 +207,7 @@ extension SessionError: Refusal {
     public var kind: RefusalKind {
         switch self {
         case .noSuchSession, .entryNotFound: .notFound
-        // The cause says more than the session's error does.
+        // The kind of the cause is used, because it says more than the session's error does.
         case .persistenceFailed(let cause): (cause as? any Refusal)?.kind ?? .fault
         default: .refused
         }

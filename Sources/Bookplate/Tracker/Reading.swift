@@ -64,7 +64,7 @@ public struct ProgressEntry: Sendable, Equatable {
     public var amount: Amount
     /// True if a change of status made the entry, false if a person made it.
     public var isAutomatic: Bool
-    /// The session whose end made the entry; `nil` for other entries.
+    /// The session that made the entry when it ended; `nil` for other entries.
     public var session: ID<Session>?
 
     public init(

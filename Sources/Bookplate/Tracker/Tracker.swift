@@ -177,8 +177,8 @@ extension Tracker {
     /// Returns the progress entry that a change to this status makes: nothing read if a reading begins without
     /// progress, and everything read if the book is set to Read.
     ///
-    /// The entry for nothing read gets the time at which the first day began, so that a session of that day comes after
-    /// the entry, even if the session is added later.
+    /// The entry for nothing read gets the time at which the first day of the reading began, so that a session of that
+    /// day comes after the entry, even if the session is added later.
     private func automaticEntry(_ status: Copy.Status, _ reading: Reading, _ moment: Moment) -> ProgressEntry? {
         let amount: ProgressEntry.Amount
         var at = reading.noSoonerThanProgress(moment.now)
@@ -259,9 +259,9 @@ extension Tracker {
 
     /// Records the page on which a session ended, at the time of its end.
     ///
-    /// Nothing is recorded for a session without an end page. Nothing is recorded either if the entry would take the
-    /// reader back, which happens in a reading that was closed in the meantime, and for a past session if a later page
-    /// is known already. An automatic entry that would hide the new entry is moved back in time.
+    /// Nothing is recorded if the session has no end page, or if the entry would take the reader back: the reading was
+    /// closed while the session was running, or the session is a past one and a later page is known already. An
+    /// automatic entry that would hide the new entry is moved back in time.
     ///
     /// - Parameter now: the present time if the session is ending now, so that its page becomes the current page,
     ///   however small it is; `nil` for a past session.
@@ -330,7 +330,7 @@ extension ProgressEntry.Amount {
         return page
     }
 
-    /// Returns the page reached, as recorded, or computed from the percentage and rounded down.
+    /// Returns the page that was reached: the recorded page, or the page computed from the percentage and rounded down.
     ///
     /// - Parameter pageCount: the page count of the book; `nil` or 0 if unknown.
     /// - Returns: `nil` for a percentage of a book whose page count is unknown.
@@ -381,9 +381,9 @@ public struct DateEdit: Sendable, Equatable {
 extension Tracker {
     /// Sets and clears dates of a reading. The status does not change.
     ///
-    /// A finished reading accepts no stopped day, and a reading that was given up accepts no finished day. An open
-    /// reading accepts neither, because it would be sorted as finished but not counted anywhere. Any existing day can
-    /// be cleared.
+    /// A finished reading accepts no stop date, and a reading that was given up accepts no finish date. An open reading
+    /// accepts neither, because it would be sorted as finished but not counted anywhere. Any existing date can be
+    /// cleared.
     ///
     /// - Parameter id: the reading to change; `nil` for the reading that the book shows.
     public mutating func setDates(_ edit: DateEdit, of id: ID<Reading>?) throws(ReadingRefusal) -> [Step] {
@@ -401,7 +401,7 @@ extension Tracker {
         return steps
     }
 
-    /// Adds a past reading. If a stopped day is given, the reading counts as given up, and otherwise as finished.
+    /// Adds a past reading. If a stop date is given, the reading counts as given up, and otherwise as finished.
     ///
     /// The reading is placed among the other readings by its days, but the reading to which the current status refers
     /// stays the last.

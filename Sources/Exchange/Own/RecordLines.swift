@@ -1,7 +1,7 @@
 import Bookplate
 import FoundationEssentials
 
-// The lines of Bookplate's JSON. The values of a decoded line are checked when it becomes a record.
+// The lines of Bookplate's JSON. The values of a decoded line are checked when the line becomes a record.
 
 /// The reason why a line is not valid.
 struct LineError: Error, CustomStringConvertible {
