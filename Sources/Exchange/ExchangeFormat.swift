@@ -43,11 +43,11 @@ public enum ExchangeError: Error, Equatable, CustomStringConvertible {
         case .empty(let file): "\(file) is empty. \(Self.known)."
         case .wrongKind(let file, let what, let advice): "cannot import \(file): it is \(what). \(advice)"
         case .unknownColumns(let file, let found):
-            "cannot import \(file): its columns match no known tracker (\(found.joined(separator: ", "))). \(Self.known). If you know which of these the file is, use --format."
+            "cannot import \(file): its columns match no known tracker (\(found.joined(separator: ", "))). \(Self.known). If you know the format of the file, give it with --format."
         case .foreignJSON(let file, let reason):
             "cannot import \(file): it is not an export from Bookplate, although it looks like JSON (\(reason)). \(Self.known)."
         case .newerExport(let file, let version):
-            "cannot import \(file): it is in version \(version) of Bookplate's export format, but this Bookplate reads version \(LibraryRecord.version). Update Bookplate."
+            "cannot import \(file): it has version \(version) of Bookplate's export format, but this Bookplate reads only version \(LibraryRecord.version). Update Bookplate."
         case .cutShort(let file):
             "\(file) is cut off: the ] at its end is missing, and perhaps some books too. Copy or export the file again. The books that were imported stay in the library."
         case .notThatFormat(let file, let format):

@@ -27,7 +27,7 @@ public final class ImportFile {
     private let source: Source
     private let preset: Preset
     private let counter: Counter
-    /// The number of rows so far for each book without an id, by the fingerprint of the book.
+    /// The number of rows so far for each book without an id. The key is the fingerprint of the book.
     private var occurrences: [UInt64: Int] = [:]
 
     /// The number of bytes that have been read from the file.
@@ -39,7 +39,7 @@ public final class ImportFile {
     ///   - name: the name of the file, for error messages.
     ///   - format: the format of a table whose columns are not recognised; `nil` to recognise the format by the
     ///     columns.
-    ///   - next: returns the next bytes of the file, at most some hundred kilobytes; `nil` at the end of the file.
+    ///   - next: returns the next bytes of the file, at most a few hundred kilobytes; `nil` at the end of the file.
     /// - Throws: ``ExchangeError``, and any error of `next`.
     public init(
         _ name: String, as format: ExchangeFormat? = nil, preset: Preset = Preset(),
@@ -114,7 +114,7 @@ public final class ImportFile {
             switch try reader.next() {
             case .end: return nil
             case .refused(let reason): return .refused(row: reader.row, reason: reason)
-            case .repairedRow: draft.addDoubt("its quotation marks are not balanced, so only its first line was read")
+            case .repairedRow: draft.addDoubt("it has unmatched quotation marks, so only its first line was read")
             case .row: break
             }
             let own = tracker.read(&draft)
@@ -147,7 +147,7 @@ public final class ImportFile {
     }
 }
 
-/// Imports a file, some hundred rows at a time, so that other processes can write to the library in between. The next
+/// Imports a file, a few hundred rows at a time, so that other processes can write to the library in between. The next
 /// rows are read while the library saves the previous rows.
 public struct ImportRun {
     private let file: ImportFile

@@ -7,8 +7,8 @@
 /// - A code counts at once if the decoder is certain of it from several frames (``FrameResult/certain``).
 /// - A code counts once per showing. A showing ends when the code has been out of view for ``rearmTime``. Another code,
 ///   in the same place or beside it, has a showing of its own.
-/// - Bars that cannot be read, in the place of a code, are taken for the same code, blurred by a moving hand. They
-///   extend the showing for at most ``unreadTime``, and never count as a reading.
+/// - If a code was read in a place and the bars there cannot be read any more, they are taken for the same code,
+///   blurred by a moving hand. Such bars extend the showing for at most ``unreadTime``, and never count as a reading.
 public struct Consensus: Sendable {
     /// The number of frames that must agree. Two are not enough: 0.11 % of codes were wrong with two frames, and 0.054
     /// % with three (simulated frames with 1.1 to 3 pixels per module).
@@ -110,8 +110,8 @@ public struct Consensus: Sendable {
         }
     }
 
-    /// Counts a payload that several frames together prove as read in enough agreeing frames, unless another payload
-    /// was just read in the same place.
+    /// Trusts a payload that several frames together prove, as if it had been read in enough agreeing frames. If
+    /// another payload was just read in the same place, nothing changes.
     private mutating func trust(_ payload: String) {
         for index in tracks.indices where tracks[index].symbol.payload == payload && tracks[index].frames > 0 {
             tracks[index].frames = max(tracks[index].frames, Self.agreeingFrames)

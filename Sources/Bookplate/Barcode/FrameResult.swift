@@ -3,8 +3,8 @@ public struct FrameResult: Sendable {
     /// Every EAN-13 that was read, each once, with its add-on. A code may be misread, because one frame does not prove
     /// it (see ``Consensus``).
     public var symbols: [Symbol] = []
-    /// The payloads of ``symbols`` that several frames together prove. They count from this frame on. The measured
-    /// error rate is in docs/decoding.md.
+    /// The payloads among ``symbols`` that several frames together prove to be right. They count from this frame on.
+    /// The measured error rate is in docs/decoding.md.
     public var certain: [String] = []
     /// The places that look like bars but were not read in this frame. Not every frame is searched for such places.
     public var unread: [Corners] = []
@@ -59,13 +59,13 @@ public struct HintRules: Sendable {
     public static let dark = 45.0
     /// The share of white pixels above which paper and bars merge.
     public static let clipped = 0.4
-    /// The pixels per module below which the book should come closer. This is compared with the measurement for codes
-    /// that are not read, which is a fifth too high because of the box around the code. Sharp codes are read from 1.2
-    /// pixels per module on.
+    /// The pixels per module below which the book should be held closer to the camera. This is compared with the
+    /// measurement for codes that are not read, which is a fifth too high because of the box around the code. Sharp
+    /// codes are read from 1.2 pixels per module on.
     public static let pixelsPerModule = 1.6
-    /// The ``FrameResult/sharpness`` below which the book should be held still. In focus, it is 0.6 or more. Blurred
-    /// codes are not read at 0.32 and below with two pixels per module, and at 0.22 and below with three (measured with
-    /// drawn codes and noise).
+    /// The ``FrameResult/sharpness`` below which the book should be held still. In focus, it is 0.6 or more. With two
+    /// pixels per module, blurred codes are not read at a sharpness of 0.32 or below; with three, at 0.22 or below
+    /// (measured with drawn codes and noise).
     public static let sharpness = 0.33
 
     private var cause: Hint?

@@ -31,7 +31,7 @@ public struct Copy: Sendable, Equatable {
     public var isOnWishlist = false
     public var isFavourite = false
     public var shelf: String?
-    /// The tags in the spelling that is shown.
+    /// The tags, spelled as they are shown to people.
     public var tags: [String] = []
     /// The rating, from 0.25 to 5 in quarter stars; `nil` if unrated.
     public var rating: Double?
@@ -43,7 +43,8 @@ public struct Copy: Sendable, Equatable {
     public var wouldRecommend: Bool?
     /// The daily goal for this copy in pages, from 1; `nil` for none.
     public var dailyGoal: Int?
-    /// True if the copy counts towards the cultural goal (reading across cultures), under ``culturalGoalCategory``.
+    /// True if the copy counts towards the cultural goal (reading across cultures), in the category
+    /// ``culturalGoalCategory``.
     public var countsForCulturalGoal = false
     /// The category for the cultural goal, such as "African Literature" or "Translated Works".
     public var culturalGoalCategory: String?
@@ -58,7 +59,7 @@ public struct Copy: Sendable, Equatable {
         self.added = added
     }
 
-    /// The reading that is shown for the copy; `nil` while the copy is To Read.
+    /// The reading that is shown for the copy; `nil` while its status is To Read.
     public var reading: Reading? { readings.shown(by: status) }
 
     /// The reading status of a copy. Raw values are stored and exported.
@@ -81,7 +82,8 @@ public struct Copy: Sendable, Equatable {
         ///
         /// - Returns: `nil` for any other text.
         public init?(parsing text: String) {
-            // Other texts with these words must not match: "read-2019" is a user's own shelf.
+            // A text that merely contains one of these words must not match, because a user may have a shelf named
+            // "read-2019".
             let key = text.lowercased().filter { !$0.isWhitespace && $0 != "-" && $0 != "_" }
             switch key {
             case "toread", "wanttoread", "tbr": self = .toRead
@@ -96,7 +98,7 @@ public struct Copy: Sendable, Equatable {
 }
 
 extension Copy {
-    /// Checks the values that a person entered for the copy: rating and daily goal.
+    /// Checks the values that a person entered for the copy: the rating and the daily goal.
     public func checkEntries() throws(InputRefusal) {
         if let rating, !Self.isRating(rating) { throw .badRating(rating) }
         try NumberLimit.check(dailyGoal, as: "daily goal", in: NumberLimit.goal)
@@ -141,7 +143,8 @@ extension Edition {
         title ?? isbn?.hyphenated ?? "Untitled"
     }
 
-    /// Returns the text to show as the authors: their names, separated by commas. "Unknown author" is never stored.
+    /// Returns the text to show as the authors: their names, separated by commas. If there are no names, the text is
+    /// "Unknown author", which is shown but never stored.
     public static func displayAuthors(_ names: [String]) -> String {
         names.isEmpty ? "Unknown author" : names.joined(separator: ", ")
     }

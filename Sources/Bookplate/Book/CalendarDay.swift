@@ -103,15 +103,15 @@ extension CalendarDay: Comparable {
     /// Returns the start of the first day that the date can mean.
     public func beginning(in zone: TimeZone) -> Date { instant(after: 0, in: zone) }
 
-    /// Returns noon of the first day that the date can mean, as the time of something for which only the day is known.
-    /// In nearly every time zone, this time is on the same day in UTC.
+    /// Returns noon on the first day that the date can mean. It is used as the time of an event for which only the day
+    /// is known, because in nearly every time zone noon falls on the same day in UTC.
     public func noon(in zone: TimeZone) -> Date { instant(after: 43_200, in: zone) }
 
     /// - Parameter seconds: seconds after midnight on the local clock.
     private func instant(after seconds: Double, in zone: TimeZone) -> Date {
         let wall = Double(span.lowerBound) * 86_400 + seconds
-        // This is the offset at the local time. Near a clock change, it differs from the offset at the same time in
-        // UTC.
+        // The first offset is looked up as if the local time were in UTC, which can give the wrong offset near a clock
+        // change. The second offset is looked up at the corrected time.
         var offset = zone.secondsFromGMT(for: Date(timeIntervalSince1970: wall))
         offset = zone.secondsFromGMT(for: Date(timeIntervalSince1970: wall - Double(offset)))
         return Date(timeIntervalSince1970: wall - Double(offset))

@@ -1,4 +1,5 @@
-/// The reason, other than the length, why a value that a person entered is refused.
+/// The reason why a value that a person entered is refused. Texts that are empty, damaged or too long are refused with
+/// ``TextRefusal`` instead.
 public enum InputRefusal: Error, Hashable, Sendable, CustomStringConvertible {
     /// The number is outside the allowed range.
     case outOfRange(what: String, range: ClosedRange<Int>)
@@ -21,7 +22,7 @@ public enum InputRefusal: Error, Hashable, Sendable, CustomStringConvertible {
         case .noIdentifier(let text):
             "\"\(text.cleanedLine.prefix(80))\" is not an identifier; an example is goodreads:44767458"
         case .noDay(let what, let text):
-            "there is no day \(text.cleanedLine.prefix(80)); enter the \(what) as 1969, 1969-03 or 1969-03-17"
+            "\"\(text.cleanedLine.prefix(80))\" is not a date; enter the \(what) as 1969, 1969-03 or 1969-03-17"
         }
     }
 }
@@ -29,10 +30,10 @@ public enum InputRefusal: Error, Hashable, Sendable, CustomStringConvertible {
 /// The ranges of numbers that a person may enter or a file may contain. Metadata sources (`Lookup`) and statistics
 /// (``StatsLimit``) have narrower limits.
 public enum NumberLimit {
-    /// The page count of a book, and the page of a quote. The page of a reading can also be 0, which means that nothing
-    /// was read.
+    /// The range for the page count of a book and for the page number of a quote. The page number of a reading can also
+    /// be 0, which means that nothing was read.
     public static let pages = 1...1_000_000
-    /// A goal of pages per day or of books per year.
+    /// The range for a goal, in pages per day or in books per year.
     public static let goal = 1...100_000
 
     /// - Throws: ``InputRefusal/outOfRange(what:range:)`` if the number is outside the range.
@@ -42,8 +43,8 @@ public enum NumberLimit {
 }
 
 extension String {
-    /// Returns the text as a web address in stored form: http or https, a host, and no characters that could break out
-    /// of HTML or control a terminal.
+    /// Returns the text as a web address in stored form. The address must begin with http or https, have a host, and
+    /// contain no characters that could break out of HTML or control a terminal.
     ///
     /// - Throws: ``InputRefusal/noLink(what:text:)``.
     public func checkedLink(as what: String) throws(InputRefusal) -> String {

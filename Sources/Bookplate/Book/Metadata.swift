@@ -29,8 +29,8 @@ public struct Metadata: Sendable, Equatable, Codable {
     /// The numbers of the edition in other systems, by scheme ("openlibrary", "goodreads", "lccn", "oclc", "google",
     /// …).
     public var identifiers: [String: [String]] = [:]
-    /// True if the source gave no number that proves that this is the requested book. Such metadata is offered to
-    /// people with a mark, and never saved by `--yes`.
+    /// True if the source gave no ISBN, so it is not certain that this is the requested book. Such metadata is marked
+    /// when people see it, and `--yes` never saves it.
     public var isWeakMatch = false
     /// The reason that people see for ``isWeakMatch``.
     public static let weakMatchReason = "this may be another book, because the source does not give an ISBN"
@@ -41,8 +41,8 @@ public struct Metadata: Sendable, Equatable, Codable {
 
     public enum Format: String, Sendable, Codable, CaseIterable { case physical, digital, audiobook }
 
-    /// The fields for which the source, or an edit by a person, is recorded. ``isbn`` belongs to ``Edition``, and only
-    /// an edit of it is recorded.
+    /// The fields whose source is recorded. For ``isbn``, which belongs to ``Edition``, only an edit by a person is
+    /// recorded.
     public enum Field: String, Sendable, Codable, CaseIterable, CodingKeyRepresentable {
         case title, subtitle, authors, publisher, publishedDate, pageCount, language, originalLanguage,
             authorNationality
@@ -212,7 +212,7 @@ extension Metadata {
         case .previewLink: previewLink = other.previewLink
         case .infoLink: infoLink = other.infoLink
         case .identifiers: identifiers = other.identifiers
-        // The edition holds the ISBN.
+        // The ISBN belongs to the edition, so there is nothing to copy.
         case .isbn: break
         }
         sources[field] = other.sources[field]

@@ -141,7 +141,7 @@ extension Metadata {
     /// Parses a publication date that a person entered. Any text is allowed, because the date is entered as it is
     /// printed in the book, but a text that looks like a date must be an existing date.
     ///
-    /// - Returns: the text, and the date as precise as the text gives it.
+    /// - Returns: the text, and the date that it gives; `nil` if the text is not a date such as 1969 or 1969-03.
     /// - Throws: ``TextRefusal``, or ``InputRefusal/noDay(what:text:)`` if there is no such day.
     public static func published(_ entered: String) throws -> (text: String, day: CalendarDay?) {
         let text = try entered.checked(as: "date of publication", limit: TextLimit.name)

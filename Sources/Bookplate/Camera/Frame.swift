@@ -13,7 +13,7 @@ public struct Frame: Sendable {
     /// The time at which the driver filled the frame, on the monotonic clock. Zero for a photo.
     public var timestamp: Duration = .zero
 
-    /// Creates a black frame, without padding unless `bytesPerLine` adds it.
+    /// Creates a black frame. Its rows are padded only if `bytesPerLine` is greater than `width`.
     ///
     /// - Precondition: `width` and `height` are positive, and `bytesPerLine` is at least `width`. Callers must check
     ///   sizes that come from outside against limits first.

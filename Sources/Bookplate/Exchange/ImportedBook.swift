@@ -16,8 +16,8 @@ public struct ImportedBook: Sendable, Equatable {
     public var id: ID<Copy>?
     /// The id that our own export gave the edition; `nil` in other trackers' files.
     public var edition: ID<Edition>?
-    /// The copy as the file describes it. Its id counts only if ``id`` is set, and its date of adding only if
-    /// ``hasAdded`` is true.
+    /// The copy as the file describes it. Its id counts only if ``id`` is set, and its date ``Copy/added`` counts only
+    /// if ``hasAdded`` is true.
     public var record: CopyRecord
     /// True if the file says when the copy was added.
     public var hasAdded = false
@@ -109,7 +109,7 @@ public struct ImportSummary: Sendable, Equatable {
     public var merged = 0
     /// The number of books that existed already with all the values in the file.
     public var unchanged = 0
-    /// The number of rows with warnings. Each of these rows is also counted in another of the numbers.
+    /// The number of rows with warnings. Each of these rows is also counted under its outcome.
     public var flagged = 0
     /// The number of rows that were not imported.
     public var refused = 0

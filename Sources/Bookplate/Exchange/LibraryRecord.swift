@@ -11,7 +11,7 @@ public enum LibraryRecord: Sendable, Equatable {
     case setting(name: String, value: String)
     /// An author without any book.
     case author(String)
-    /// A shelf in the spelling that is shown, whether it has books or not.
+    /// A shelf, spelled as it is shown, whether it has books or not.
     case shelf(String)
     case tag(String)
     case book(BookRecord)
@@ -61,7 +61,7 @@ public struct ReadingRecord: Sendable, Equatable {
     }
 }
 
-/// A value that an import changed or doubted, with the row of the file that has it.
+/// A value that an import changed or doubted, with the row of the file in which it was found.
 public struct ImportFlag: Sendable, Equatable {
     /// The format of the file from which the row came.
     public var source: String
@@ -83,9 +83,9 @@ public struct ImportFlag: Sendable, Equatable {
 }
 
 extension LibraryRecord {
-    /// The record as an export for other people may contain it. Books have only copies that are marked public and not
-    /// in the trash, with status, rating, favourite, tags and the days of their readings. Notes, quotes, shelves,
-    /// recommendations, goals, sessions and import flags are left out.
+    /// The part of the record that may appear in an export for other people. A book keeps only the copies that are
+    /// marked public and are not in the trash, with their status, rating, favourite mark, tags and the days of their
+    /// readings. Notes, quotes, shelves, recommendations, goals, sessions and import flags are left out.
     ///
     /// - Returns: `nil` if no part of the record may be exported for other people.
     public var forOthers: LibraryRecord? {

@@ -16,7 +16,7 @@ public struct HubDelivery: Sendable, Equatable, Codable {
     public var captured: String
     public var preset: Preset
     public var state: IntakeItem.State
-    /// The metadata known so far; for a confirmed item the metadata to save, as the person saw it.
+    /// The metadata known so far; for a confirmed item, the metadata to save, exactly as the person saw it.
     public var metadata: Metadata?
     /// True if ``metadata`` comes from a source; otherwise it holds only what a person entered.
     public var isFound: Bool
@@ -139,7 +139,7 @@ public struct HubBook: Sendable, Equatable, Codable {
 
 /// Receives the deliveries of paired stations into this library.
 public protocol HubIntake: Sendable {
-    /// Brings the items durably into the state that they have at the station. A confirmed item is saved only once. A
+    /// Stores the items on disk in the state that they have at the station. A confirmed item is saved only once. A
     /// delivery that was received before gets the same answer again.
     ///
     /// - Returns: a receipt for each delivery, in the order of the deliveries.

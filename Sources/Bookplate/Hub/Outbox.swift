@@ -9,7 +9,7 @@ public protocol Outbox: Intake, History {
     /// Stores a person's confirmations in one durable commit, as ``Shelf/add(_:continuing:at:)`` saves them in a
     /// library. The copy in the result has the id of the item, because the real copy is created by the hub.
     func confirm(_ confirmed: [Confirmed], continuing change: ID<Change>?, at now: Date) async throws -> [SaveResult]
-    /// Returns the items that were confirmed here and not undone, as the books that are made from them.
+    /// Returns the books for the items that were confirmed here and have not been undone.
     ///
     /// - Parameter undelivered: true to return only items that the hub does not have yet.
     func confirmedBooks(with isbns: [ISBN], undelivered: Bool) async throws -> [ISBN: [Book]]
@@ -56,7 +56,7 @@ public enum HubNews: Sendable, Equatable {
     case answered(ID<IntakeItem>, IntakeItem.State, ID<Copy>?)
     /// The item was confirmed here, but the book is owned at the hub already. The item waits in the hub's intake queue.
     case owned(ID<IntakeItem>, reason: String)
-    /// The item was undone here, but the hub kept the book.
+    /// The confirmation was undone here, but the hub kept the book.
     case kept(ID<IntakeItem>, reason: String)
     case refused(ID<IntakeItem>, reason: String)
 }
@@ -66,7 +66,7 @@ public enum HubStatus: Sendable, Equatable {
     /// No request has been made yet.
     case unknown
     case up
-    /// The hub does not answer, for this reason. The station asks it again at growing intervals.
+    /// The hub does not answer, for the given reason. The station asks it again at growing intervals.
     case away(String)
     /// The token is no longer valid. Nothing is sent until the station is paired again.
     case unpaired

@@ -51,7 +51,7 @@ public protocol PairedStations: Sendable {
     func pairedStation(withToken token: String, at now: Date) async throws -> PairedStation?
     /// Returns all stations, including revoked stations, latest paired first.
     func pairedStations() async throws -> [PairedStation]
-    /// Revokes a station's token. What the station has delivered stays.
+    /// Revokes a station's token. Everything that the station has delivered is kept.
     ///
     /// - Throws: ``StationRefusal/none`` if there is no such station.
     func revoke(_ id: ID<PairedStation>, at now: Date) async throws -> PairedStation

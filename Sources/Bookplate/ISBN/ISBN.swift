@@ -8,7 +8,7 @@ public struct ISBN: Hashable, Sendable {
 
     /// Parses the payload of a bar code.
     ///
-    /// - Parameter payload: the thirteen digits of an EAN-13 symbol, as encoded.
+    /// - Parameter payload: the thirteen digits that an EAN-13 symbol encodes.
     /// - Throws: ``ISBNRefusal`` with the reason if the payload is not an ISBN.
     public init(ean13 payload: String) throws(ISBNRefusal) {
         let ascii = Array(payload.utf8)
@@ -26,7 +26,7 @@ public struct ISBN: Hashable, Sendable {
     /// Parses a number as a person types it or a handheld scanner sends it: ISBN-10 or ISBN-13, possibly with hyphens,
     /// spaces, the word "ISBN", Unicode dashes and digits, or an AIM prefix such as `]E0`.
     ///
-    /// - Throws: ``ISBNRefusal`` with the wrong digit or the broken rule.
+    /// - Throws: ``ISBNRefusal``, which says which digit is wrong or which rule is broken.
     public init(_ text: String) throws(ISBNRefusal) {
         let characters = try normalized(text)
         switch characters.count {
@@ -46,7 +46,7 @@ public struct ISBN: Hashable, Sendable {
     }
 
     /// Parses an EAN-13 followed by its add-on (EAN-2 or EAN-5), as handheld scanners send it if add-ons are switched
-    /// on. The two may be joined, or separated by any character that ``init(_:)`` accepts.
+    /// on. The two numbers may be joined, or separated by any character that ``init(_:)`` accepts.
     ///
     /// - Returns: `nil` for any other text.
     public static func withAddon(_ text: String) -> (isbn: ISBN, addon: String)? {

@@ -40,9 +40,9 @@ private struct RegistrationGroup {
             }?.length
     }
 
-    /// The ranges of registrants, by prefix and group as one number, such as 9780. Parsing the text of
-    /// ``isbnRangeData`` takes longer than searching it for one number, but a page of a list needs fifty numbers. A
-    /// program that hyphenates nothing never parses the text.
+    /// The ranges of registrants. The key is the prefix and the group joined into one number, such as 9780. The text of
+    /// ``isbnRangeData`` is parsed only once, because a page of a list hyphenates fifty numbers. It is parsed when it
+    /// is first needed, so a program that hyphenates nothing never parses it.
     private static let groups: [Int: [Registrants]] = {
         var groups: [Int: [Registrants]] = [:]
         var (prefix, group): (ArraySlice<UInt8>, Int?) = ([], nil)

@@ -17,7 +17,7 @@ public struct PrintedISBN: Sendable, Equatable {
     /// - A number after the word ISBN or SBN counts if its check digit is right. Letters that resemble digits are read
     ///   as those digits if exactly one ISBN results.
     /// - Further numbers count if each is separated from the number before it only by words and punctuation that are
-    ///   usual in such lists (`(hardback)`, `pbk.`, `and`).
+    ///   usual in lists of ISBNs (`(hardback)`, `pbk.`, `and`).
     /// - Without the word, a number counts only if it has thirteen digits, begins with 978 or 979 and lies in an
     ///   assigned range. Ten digits do not count, because they may be a telephone number: 978 is also an area code of
     ///   Massachusetts.
@@ -159,7 +159,8 @@ struct PrintedLabel {
         "brosch", "broschiert", "leinen", "ln", "relié", "broché", "ebook", "print", "invalid",
     ]
 
-    /// Returns the index of the next digit if only punctuation and ``words`` stand before it, in at most 60 characters.
+    /// Returns the index of the next digit; `nil` if anything but punctuation and ``words`` comes before it, or if no
+    /// digit follows within 60 characters.
     static func start(in print: [Character], behind position: Int) -> Int? {
         var position = position
         let limit = min(print.count, position + 60)
@@ -221,11 +222,12 @@ struct PrintedNumber {
         return before.isWhitespace
     }
 
-    /// Returns the number at `position`, with the first of the lengths that makes it an ISBN.
+    /// Returns the number at `position`. The lengths are tried in order, and the first one that makes the number an
+    /// ISBN is used.
     ///
     /// - Parameter isNamed: true if the number follows the word ISBN. Letters then count as the digits that they
-    ///   resemble, the number may contain a line break anywhere, and without such letters its range need not be
-    ///   assigned.
+    ///   resemble, and the number may contain a line break anywhere. If it contains no such letters, its range need not
+    ///   be assigned.
     static func first(of lengths: [Int], in print: [Character], at position: Int, isNamed: Bool) -> PrintedNumber? {
         for length in lengths {
             if let number = PrintedNumber(of: length, in: print, at: position, isNamed: isNamed) { return number }
@@ -251,7 +253,8 @@ struct PrintedNumber {
         // This is the start of a thirteen-digit number whose end was not read. Ten-digit ISBNs from Nigeria begin in
         // the same way, so they are lost.
         if length < 13, digits.starts(with: Array("978".utf8)) || digits.starts(with: Array("979".utf8)) { return nil }
-        // A less certain number must lie in an assigned range.
+        // A number that does not follow the word ISBN, or that has corrected letters, is less certain, so it must lie
+        // in an assigned range.
         guard (isNamed && letters == 0) || isbn.hyphenated.count == 17 else { return nil }
         printed = PrintedISBN(isbn: isbn, text: run.text(with: digits), isCorrected: letters > 0)
         end = run.end

@@ -1,7 +1,7 @@
 /// A JSON value whose objects keep the order of their keys.
 ///
-/// Commands print such values, one object per line; the web API answers with them, and answers from outside are read
-/// into them (``init(parsing:)``). Values of a fixed shape use `Codable` instead.
+/// Commands print such values, one object per line, and the web API answers with them. JSON from other servers is
+/// parsed into them (``init(parsing:)``). Values of a fixed shape use `Codable` instead.
 public enum JSONValue: Sendable, Equatable {
     case null
     case bool(Bool)

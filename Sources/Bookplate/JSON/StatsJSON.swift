@@ -90,8 +90,8 @@ extension Streaks {
 }
 
 extension Ratings {
-    /// The number of copies with each rating: `quarters` by quarter stars from 0.25 to 5, and `stars` for ratings below
-    /// 1, from 1 to below 2, … and of 5.
+    /// The numbers of copies by rating. `quarters` has a number for each quarter star from 0.25 to 5. `stars` has a
+    /// number for each count of whole stars from 0 to 5: for ratings below 1, from 1 to 1.75, and so on.
     public var json: JSONValue {
         [
             "count": .integer(count), "mean": JSONValue(mean), "stars": .array(byStar.map(JSONValue.integer)),

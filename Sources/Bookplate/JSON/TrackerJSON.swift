@@ -105,7 +105,7 @@ extension Quote {
 }
 
 extension ImportFlag {
-    /// One value that an import flagged, within a book or an export.
+    /// One value that an import flagged, as part of the JSON of a book or of an export.
     public var json: JSONValue {
         ["source": .string(source), "what": .string(what), "raw": .string(raw), "at": .string(at.rfc3339)]
     }
@@ -138,7 +138,7 @@ extension Label {
 }
 
 extension Author {
-    /// One line of `scan author list --json`; `roles` has every role.
+    /// One line of `scan author list --json`. `roles` has a number for every role, even if it is 0.
     public var json: JSONValue {
         [
             "name": .string(name), "books": .integer(books),

@@ -7,7 +7,7 @@ import FoundationEssentials
 public struct SourceState: Sendable, Equatable, Codable {
     public var bucket = TokenBucket()
     public var breaker = CircuitBreaker()
-    /// The time until which the source is not asked, because the source itself requested this pause (Retry-After).
+    /// The end of a pause that the source itself requested (Retry-After). Until then, the source is not asked.
     public var restUntil: Date?
     /// The time until which the source counts as *not asked*.
     public var notAskedUntil: Date?
@@ -58,8 +58,8 @@ public struct CircuitBreaker: Sendable, Equatable, Codable {
 
     public init() {}
 
-    /// Returns the time to wait before the source may be asked; zero to ask now. When a probe is allowed, the time
-    /// starts again, so that only one process sends a probe.
+    /// Returns the time to wait before the source may be asked; zero to ask now. When this function allows a probe, the
+    /// pause starts again, so that only one process sends a probe.
     public mutating func wait(at now: Date) -> Duration {
         guard let openUntil else { return .zero }
         // If the clock jumps back, the circuit stays open for at most the longest pause.

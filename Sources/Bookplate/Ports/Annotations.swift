@@ -7,7 +7,7 @@ import FoundationEssentials
 public protocol Annotations: Sendable {
     /// Returns the notes of a copy, oldest first.
     func notes(of copy: ID<Copy>) async throws -> [Note]
-    /// Returns the quotes of a copy by page. Quotes without a page come last.
+    /// Returns the quotes of a copy, sorted by page. Quotes without a page come last.
     func quotes(of copy: ID<Copy>) async throws -> [Quote]
     /// Returns the latest notes of all books outside the trash, newest first.
     func latestNotes(limit: Int) async throws -> [Annotation<Note>]
@@ -28,11 +28,13 @@ public protocol Annotations: Sendable {
     ///
     /// - Returns: the quote as it is stored.
     func add(_ quote: Quote, to copy: ID<Copy>, at now: Date) async throws -> Annotation<Quote>
-    /// Changes the text or the kind of a note, as it is stored now. The time of creation stays the same.
+    /// Changes the text or the kind of a note. `change` receives the note in its present stored form. The time of
+    /// creation stays the same.
     func editNote(
         _ id: ID<Note>, at now: Date, _ change: @escaping @Sendable (inout Note) throws -> Void
     ) async throws -> Annotation<Note>
-    /// Changes the text or the page of a quote, as it is stored now. The time of creation stays the same.
+    /// Changes the text or the page of a quote. `change` receives the quote in its present stored form. The time of
+    /// creation stays the same.
     func editQuote(
         _ id: ID<Quote>, at now: Date, _ change: @escaping @Sendable (inout Quote) throws -> Void
     ) async throws -> Annotation<Quote>
@@ -57,7 +59,7 @@ public struct WholeBook: Sendable, Equatable {
     public var book: Book
     /// The notes of the book, oldest first.
     public var notes: [Note]
-    /// The quotes from the book, by page. Quotes without a page come last.
+    /// The quotes from the book, sorted by page. Quotes without a page come last.
     public var quotes: [Quote]
     /// The flags that imports set on the book, oldest first.
     public var flags: [ImportFlag]

@@ -3,18 +3,18 @@ import FoundationEssentials
 /// The authors of all books. Names are stored as given and never merged automatically, because only a person can decide
 /// whether two names belong to the same author.
 ///
-/// Every act is one change, which undo reverts. It counts as an edit of the authors of each edition that it touches, so
-/// that no refresh reverts it. A name must match an author exactly; if only one author matches when case and diacritics
-/// are ignored, that is enough.
+/// Every act is one change, which undo reverts. In each edition that an act changes, the authors then count as edited
+/// by a person, so that no refresh reverts the act. A name must match an author exactly, unless only one author matches
+/// when case and diacritics are ignored.
 public protocol Authors: Sendable {
     /// Returns the authors of books outside the trash, sorted by name.
     func authors() async throws -> [Author]
     /// Renames an author.
     ///
-    /// - Throws: ``LabelRefusal/taken(what:name:by:)`` if another author has the new name, because that would be a
-    ///   merge.
+    /// - Throws: ``LabelRefusal/taken(what:name:by:)`` if another author has the new name. To combine the two, merge
+    ///   them.
     func renameAuthor(_ name: String, to newName: String, at now: Date) async throws -> AuthorChange
-    /// Merges authors into an author that exists. Order and roles stay the same. An author who would appear twice on an
+    /// Merges authors into an existing author. Order and roles stay the same. An author who would appear twice on an
     /// edition in the same role appears once.
     func mergeAuthors(_ names: [String], into target: String, at now: Date) async throws -> AuthorChange
     /// Removes authors from all their books. The books stay.
@@ -28,7 +28,7 @@ public struct Author: Sendable, Equatable {
     public var name: String
     /// The number of copies with this author, not counting copies in the trash.
     public var books: Int
-    /// The number of these copies by role; roles that the author does not have are left out.
+    /// The number of copies by the role of the author. Roles that the author does not have are left out.
     public var roles: [Contributor.Role: Int]
 
     public init(name: String, books: Int, roles: [Contributor.Role: Int]) {

@@ -21,11 +21,11 @@ public protocol Covers: Sendable {
     func keptCovers(among editions: [ID<Edition>]) async throws -> Set<ID<Edition>>
     /// Stores a fetched picture, unless the edition has a person's own photo.
     ///
-    /// - Returns: false if there is no such edition, because an undo may have removed it during the fetch.
+    /// - Returns: false if there is no such edition. An undo may have removed it during the fetch.
     @discardableResult
     func keepCover(_ bytes: [UInt8], of edition: ID<Edition>) async throws -> Bool
-    /// Stores a person's own photo in place of any other picture; no fetched picture replaces it. The photo is on disk
-    /// when the method returns.
+    /// Stores a person's own photo in place of any other picture. No fetched picture ever replaces it. The photo is on
+    /// disk when the method returns.
     func keepOwnCover(_ bytes: [UInt8], of edition: ID<Edition>) async throws
     /// Removes a person's own photo for good. The edition then needs a fetched picture again, if it has a cover
     /// address.
@@ -35,7 +35,9 @@ public protocol Covers: Sendable {
     /// Returns saved editions that have a cover address but no stored picture, unless the picture is known to be
     /// missing.
     func editionsWithoutCover(limit: Int) async throws -> [(edition: ID<Edition>, url: String)]
-    /// Records that there is no picture at the edition's cover address, or the time at which to try again.
+    /// Records that no picture could be fetched from the edition's cover address.
+    ///
+    /// - Parameter retryAt: the time at which to try again; `nil` if there is no picture at the address.
     func recordMissingCover(of edition: ID<Edition>, retryAt: Date?) async throws
 }
 

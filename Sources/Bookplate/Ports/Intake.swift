@@ -17,12 +17,12 @@ public protocol Intake: Sendable {
     ///
     /// - Returns: `nil` if there is no such item.
     func item(_ id: ID<IntakeItem>) async throws -> IntakeItem?
-    /// Leases items whose lookup is due to this process, oldest first. A lookup is due if the item was never looked up,
-    /// or if the outcome was *temporary*, *blocked* or *bad data* and it is time to try again.
+    /// Gives this process the leases of the items whose lookup is due, oldest first. A lookup is due if the item was
+    /// never looked up, or if the outcome was *temporary*, *blocked* or *bad data* and it is time to try again.
     ///
     /// - Parameters:
-    ///   - only: the items to choose from, whether they are due or not; a lease that this process has already starts
-    ///     again. `nil` to choose from all items that are due.
+    ///   - only: the items to choose from, whether they are due or not; `nil` to choose from all items that are due. If
+    ///     this process already has the lease of an item, the time of the lease starts again.
     ///   - limit: the largest number of items to lease.
     func lease(_ only: [ID<IntakeItem>]?, limit: Int, for lease: Duration, at now: Date) async throws -> [IntakeItem]
     /// Stores answers and ends the leases. Found metadata never replaces a person's edits; *not found* and failures

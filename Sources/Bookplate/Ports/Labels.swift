@@ -1,23 +1,23 @@
 import FoundationEssentials
 
-/// Tags and shelves: names that a person has given. They are unique, ignoring case, keep the spelling that was used
-/// first, and may exist without books.
+/// Tags and shelves: names that a person has given. Two tags, or two shelves, never differ only in case. The spelling
+/// that was used first is kept, and a name may exist without books.
 ///
 /// Each act is one change, which undo reverts. An act that is not possible throws ``LabelRefusal``.
 public protocol Labels: Sendable {
     /// Returns all labels of one kind, sorted by name.
     func labels(_ kind: Label.Kind) async throws -> [Label]
-    /// Creates the label if it is new, and puts it on the copies. A tag is added to the tags that they have; a shelf
-    /// replaces the shelf that they have.
+    /// Creates the label if it is new, and puts it on the copies. A tag is added to the other tags of the copies; a
+    /// shelf replaces their present shelf.
     func addLabel(_ kind: Label.Kind, _ name: String, to copies: [ID<Copy>], at now: Date) async throws -> LabelChange
     /// Removes the label from the copies; the label itself stays.
     func removeLabel(
         _ kind: Label.Kind, _ name: String, from copies: [ID<Copy>], at now: Date
     ) async throws -> LabelChange
-    /// Renames a label. The new name may be another spelling of the old one, but not the name of another label, because
-    /// that would be a merge.
+    /// Renames a label. The new name may be another spelling of the old one, but not the name of another label. To
+    /// combine two labels, merge them.
     func renameLabel(_ kind: Label.Kind, _ name: String, to newName: String, at now: Date) async throws -> LabelChange
-    /// Merges labels into a label that exists.
+    /// Merges labels into an existing label.
     func mergeLabels(_ kind: Label.Kind, _ names: [String], into target: String, at now: Date) async throws
         -> LabelChange
     /// Deletes labels; their books stay.
@@ -29,7 +29,7 @@ public protocol Labels: Sendable {
 /// A tag or a shelf.
 public struct Label: Sendable, Equatable {
     public var kind: Kind
-    /// The name in the spelling that is shown.
+    /// The name, spelled as it is shown to people.
     public var name: String
     /// The number of copies with the label, not counting copies in the trash.
     public var books: Int
@@ -67,7 +67,7 @@ public enum LabelRefusal: Error, Hashable, Sendable, CustomStringConvertible {
     case ambiguous(what: String, name: String, fits: [String])
     /// Another label or author has the name already.
     case taken(what: String, name: String, by: String)
-    /// All the given names mean the same label or author.
+    /// All the given names refer to the same label or author.
     case alreadyOne(what: String, name: String)
 
     public var description: String {
@@ -81,7 +81,7 @@ public enum LabelRefusal: Error, Hashable, Sendable, CustomStringConvertible {
         case .taken(let what, let name, let other):
             "there is already \(what == "author" ? "an" : "a") \(what) \"\(Self.short(other))\"; to combine \"\(Self.short(name))\" with it, merge the two"
         case .alreadyOne(let what, let name):
-            "all these names mean the same \(what) \"\(Self.short(name))\"; there is nothing to merge"
+            "all these names refer to the same \(what) \"\(Self.short(name))\"; there is nothing to merge"
         }
     }
 

@@ -5,8 +5,8 @@ public protocol LibraryWatch: Sendable {
     /// Returns a stream of increasing numbers: one number when the watch begins, then one each time changes are
     /// noticed, within half a second of the commit. The stream buffers only the newest number.
     ///
-    /// - Parameter onError: called if the library cannot be read, and then not again until it could be read in between.
-    ///   Reading is retried as long as somebody listens.
+    /// - Parameter onError: called when the library can no longer be read. It is called again only if the library could
+    ///   be read in between. Reading is retried as long as somebody listens.
     func changes(onError: @escaping @Sendable (any Error) -> Void) -> AsyncStream<Int>
 }
 

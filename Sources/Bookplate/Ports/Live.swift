@@ -9,8 +9,8 @@ public protocol FrameSource: Sendable {
     ///
     /// - Parameters:
     ///   - state: called when the state changes, and at least every second as a heartbeat.
-    ///   - frame: called with a frame whose memory is used again. If the caller keeps a copy, the next frame must
-    ///     allocate memory.
+    ///   - frame: called with each frame. The memory of the frame is then reused for the next frame. If the closure
+    ///     keeps a copy, new memory must be allocated instead.
     func run(state: (CameraState) -> Void, frame: (Frame) -> Void)
     /// Ends ``run(state:frame:)`` soon. May be called from any thread, any number of times.
     func stop()
@@ -22,10 +22,10 @@ public protocol FrameSource: Sendable {
 public struct FrameCounts: Sendable, Equatable {
     /// The number of frames that were delivered.
     public var delivered = 0
-    /// The number of intact frames that were replaced by a newer frame.
+    /// The number of intact frames that were replaced by a newer frame before they could be delivered.
     public var skipped = 0
-    /// The number of frames that were dropped: damaged frames, frames that the driver marked as damaged, and the first
-    /// frames after a start.
+    /// The number of frames that were dropped because they were damaged, were marked as damaged by the driver, or were
+    /// among the first frames after a start.
     public var dropped = 0
     /// The number of times the stream was restarted.
     public var restarts = 0

@@ -26,7 +26,7 @@ public enum SourceAnswer: Sendable, Equatable {
 public protocol MetadataLookup: Sendable {
     /// Looks up ISBNs.
     ///
-    /// - Parameter refresh: true to ignore cached answers. New answers are cached in both cases.
+    /// - Parameter refresh: true to ignore cached answers. New answers are always cached.
     /// - Returns: an answer for every ISBN, in the order in which they arrive.
     func lookUp(_ isbns: [ISBN], refresh: Bool) -> AsyncStream<LookupAnswer>
 }

@@ -1,15 +1,15 @@
 /// A still photo whose grey levels are available at several scales, so that a decoder spends no time on pixels that it
 /// does not need.
 public protocol Picture {
-    /// The width of the image as stored, before it is turned as EXIF says.
+    /// The width of the image as stored, before it is turned upright according to EXIF.
     var width: Int { get }
     var height: Int { get }
     /// The transformation that makes the stored image upright.
     var orientation: Orientation { get }
 
-    /// Returns the grey levels of the image as stored (not turned), at the cheapest scale at which the long side has at
-    /// least this many pixels, or at full size if the picture is smaller. Coordinates are scaled by
-    /// `frame.width / width` and `frame.height / height`.
+    /// Returns the grey levels of the image as stored (not turned), at the cheapest scale at which the longer side has
+    /// at least `longSide` pixels, or at full size if the picture is smaller. Coordinates are scaled by `frame.width /
+    /// width` and `frame.height / height`.
     ///
     /// - Throws: the photo's own error if its data is damaged.
     func luma(atLeast longSide: Int) throws -> Frame

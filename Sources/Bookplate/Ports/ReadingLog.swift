@@ -53,10 +53,10 @@ public protocol ReadingLog: Sendable {
     func stopSession(
         _ id: ID<Session>?, page: Int?, end: Date?, forced: Bool, at now: Date
     ) async throws -> SessionRecord
-    /// Adds a past session. This starts a book that is To Read, on the day of the session.
+    /// Adds a past session. If the book is To Read, this starts the book on the day of the session.
     ///
-    /// - Parameter startPage: the first page; `nil` for the page that was current at that time, but not a page after
-    ///   the end page.
+    /// - Parameter startPage: the first page; `nil` for the page that was current at that time, or for the end page if
+    ///   that is earlier.
     func addSession(
         of copy: ID<Copy>, start: Date, end: Date, startPage: Int?, endPage: Int?, at now: Date
     ) async throws -> SessionRecord

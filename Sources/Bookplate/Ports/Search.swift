@@ -7,11 +7,11 @@ public protocol Search: Sendable {
     /// - Throws: ``SearchRefusal`` if the query's ``BookQuery/after`` belongs to another query.
     func books(matching query: BookQuery) async throws -> SearchResults
 
-    /// Counts, for each value of each filter, the books that have the value and match the query without that filter.
-    /// Sort order, limit and position are ignored.
+    /// For each value of each filter, counts the books that have this value and match the rest of the query. Sort
+    /// order, limit and position are ignored.
     func facets(matching query: BookQuery) async throws -> BookFacets
 
-    /// Returns names with this beginning, ignoring case and diacritics, most used first.
+    /// Returns the names that start with `beginning`, most used first. Case and diacritics are ignored.
     ///
     /// - Parameter beginning: the text typed so far; empty for the most used names of all.
     func suggestions(for kind: NameKind, beginning: String, limit: Int) async throws -> [NameCount]

@@ -117,10 +117,10 @@ public protocol BookEntry: Sendable {
     ///
     /// - Parameters:
     ///   - notes: the first notes, which are checked as in ``Annotations``.
-    ///   - dates: the dates of the reading that the status makes. They are set as ``Tracker/setDates(_:of:)``
-    ///     describes.
-    ///   - facts: changes the properties of the copy, which is new, or was on the wishlist or in the trash. Status,
-    ///     shelf and tags come from the preset, so changes to them here are ignored.
+    ///   - dates: the dates for the reading that is created because of the book's status. They are set as
+    ///     ``Tracker/setDates(_:of:)`` describes.
+    ///   - facts: changes the properties of the copy, which may be a new one or one that was on the wishlist or in the
+    ///     trash. Changes to the status, shelf and tags are ignored, because these come from the preset.
     /// - Returns: the result. If no book was saved, the properties, notes and dates were not saved either.
     /// - Throws: ``ReadingRefusal`` for impossible dates; then nothing is saved.
     func enter(

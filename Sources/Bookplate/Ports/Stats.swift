@@ -5,7 +5,7 @@ import FoundationEssentials
 public protocol Stats: Sendable {
     /// Returns the books being read, and the books that were read last.
     ///
-    /// - Parameter limit: the largest number of books being read that are listed. At most five books that were read are
+    /// - Parameter limit: the largest number of books being read to list. Of the books that were read, at most five are
     ///   listed.
     func home(limit: Int, at now: Date, in zone: TimeZone) async throws -> Home
     /// Returns the summary of this year and the memories of today. This is a small part of ``overview(_:year:at:in:)``

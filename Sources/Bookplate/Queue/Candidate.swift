@@ -14,7 +14,7 @@ public struct Candidate: Sendable, Equatable {
         metadata = item.metadata ?? owned?.edition.metadata ?? metadata
     }
 
-    /// The copy because of which the book is *owned already*: a copy that is owned and not in the trash.
+    /// The copy that makes the book count as *owned already*: a copy that is owned and not in the trash.
     public var owned: Book? { existing.first { $0.copy.isOwned && $0.copy.deleted == nil } }
 
     /// True if the candidate has a title, so that it can be saved as it is.
@@ -87,13 +87,13 @@ public struct Confirmed: Sendable, Equatable {
         editedFields = Set(metadata.sources.filter { $0.value == .person }.keys)
     }
 
-    /// The ways to enter a book without a separate confirmation, because the command that enters the book confirms it.
+    /// The ways to enter a book that need no separate confirmation. The command that enters the book also confirms it.
     public enum Entry: String, Sendable, Codable {
         /// A form, or the arguments of a command.
         case form
         /// A file that a person asked to import.
         case importPlan
-        /// The confirmed books of a station, replayed at its hub.
+        /// A book that was confirmed at a station and is now saved at its hub.
         case hubReplay
     }
 
@@ -113,8 +113,8 @@ public struct Confirmed: Sendable, Equatable {
             anotherCopy: anotherCopy, confirmer: .person)
     }
 
-    /// Returns the same book as the answer to an item of the queue. The item leaves the queue when the book is saved,
-    /// and comes back if the save is undone.
+    /// Returns this book, recorded as the answer to an item of the queue. The item leaves the queue when the book is
+    /// saved, and comes back if the save is undone.
     public func answering(_ item: ID<IntakeItem>) -> Confirmed {
         Confirmed(
             request: request, item: item, isbn: isbn, isbnText: isbnText, metadata: metadata, preset: preset,

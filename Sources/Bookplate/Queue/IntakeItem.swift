@@ -14,8 +14,8 @@ public struct Detection: Sendable, Equatable {
     public var image: String?
     /// A small JPEG of the place where the ISBN was seen.
     public var thumbnail: [UInt8]?
-    /// The id for the intake item, a UUID in lower case. Enqueuing the same id again gives the same item. `nil` for a
-    /// new id.
+    /// The id for the intake item, a UUID in lower case. Enqueuing the same id again gives the same item. If it is
+    /// `nil`, the item gets a new id.
     public var item: ID<IntakeItem>?
 
     public init(

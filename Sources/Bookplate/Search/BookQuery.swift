@@ -3,10 +3,10 @@ import FoundationEssentials
 /// A search for books. Different filters are combined with AND, the values of one filter with OR.
 ///
 /// Every word of ``text`` must match the beginning of a word in the title, subtitle, authors, series, tags, notes,
-/// quotes or ISBN. A word of one or two letters that stands alone matches only the beginning of the title and of the
-/// parts of authors' names, and the newest books come first. Together with other words, it matches titles, series and
-/// authors. A number of four or more digits also matches the beginning of the ISBN in its 13- and 10-digit forms, with
-/// or without hyphens.
+/// quotes or ISBN. If the text is a single word of one or two letters, it matches only the beginning of the title or of
+/// a part of an author's name, and the newest books come first. Among other words, such a short word is searched only
+/// in titles, series and authors. A number of four or more digits also matches the beginning of the ISBN in its 13- and
+/// 10-digit forms, with or without hyphens.
 public struct BookQuery: Sendable, Equatable {
     /// The text as typed, in which no character has a special meaning. An empty text matches everything; a text without
     /// letters, digits or symbols matches nothing. Only the first 16 words count.
@@ -14,7 +14,7 @@ public struct BookQuery: Sendable, Equatable {
     /// True if notes and quotes are searched too.
     public var searchesAnnotations = true
     public var statuses: Set<Copy.Status> = []
-    /// The tags, ignoring case.
+    /// The tags to search for, ignoring case.
     public var tags: [String] = []
     public var shelves: [String] = []
     /// The names of contributors in any role, ignoring case and diacritics.
@@ -27,17 +27,18 @@ public struct BookQuery: Sendable, Equatable {
     public var isFavourite: Bool?
     /// The period in which the book was added, in the time zone ``zone``.
     public var added: Period?
-    /// The period of the start date of the reading that the book shows. A date matches if it may lie in the period
+    /// The period in which the reading that the book shows was started. A date matches if it may lie in the period
     /// (``Period/mayContain(_:)``).
     public var started: Period?
-    /// The period of the finish date of the reading that the book shows. A date matches if it may lie in the period.
+    /// The period in which the reading that the book shows was finished. A date matches if it may lie in the period.
     public var finished: Period?
     public var zone = TimeZone.gmt
     /// True to search the trash instead of the library.
     public var inTrash = false
     /// The sort order; `nil` for the best order, which is by relevance, or by ``Sort/added`` if there is no text.
     public var sort: Sort?
-    /// True to reverse the sort order; empty values are still last. The best order cannot be reversed.
+    /// True to reverse the sort order; empty values still come last. The best order (a ``sort`` of `nil`) cannot be
+    /// reversed.
     public var isReversed = false
     /// The ``SearchResults/next`` of the previous page; `nil` for the first page. Books that are added or removed in
     /// the meantime do not shift the pages.
@@ -65,7 +66,8 @@ public struct BookQuery: Sendable, Equatable {
 /// A range of ratings for a filter.
 public enum RatingBand: Hashable, Sendable, Codable, Comparable {
     case unrated
-    /// The ratings with this many whole stars, 0 to 5: 4 means 4 to below 5 stars, and 0 means less than one star.
+    /// The ratings with this many whole stars, 0 to 5: 4 means at least 4 but less than 5 stars, and 0 means less than
+    /// one star.
     case stars(Int)
 
     /// Creates the band that contains a rating.
@@ -108,7 +110,7 @@ public struct BookFacets: Sendable, Equatable {
     public var tags: [NameCount] = []
     public var shelves: [NameCount] = []
     public var languages: [NameCount] = []
-    /// The 20 most used authors.
+    /// The authors with the most books, at most 20.
     public var authors: [NameCount] = []
     public var owned = 0
     public var wishlist = 0

@@ -5,7 +5,8 @@ public struct SearchResults: Sendable, Equatable {
     public var total: Int
     /// False if counting stopped at ``BookQuery/countLimit``. Then more than ``total`` books match.
     public var isTotalExact: Bool
-    /// The position of the next page in printable characters, for ``BookQuery/after``; `nil` if this is the last page.
+    /// The place where the next page begins, encoded as printable characters for ``BookQuery/after``; `nil` if this is
+    /// the last page.
     public var next: String?
 
     public init(hits: [BookHit], total: Int, isTotalExact: Bool = true, next: String? = nil) {
@@ -29,8 +30,8 @@ public struct BookHit: Sendable, Equatable {
         self.match = match
     }
 
-    /// The place where the words of the query were found. If there are several places, it is the least expected, so
-    /// that a search for "dune spice" shows the note about spice.
+    /// The place where the words of the query were found. If there are several places, the least expected one is
+    /// chosen, so that a search for "dune spice" shows the note about spice.
     public struct Match: Sendable, Equatable {
         public var field: Field
         public var snippet: Snippet

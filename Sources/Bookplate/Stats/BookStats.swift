@@ -4,7 +4,7 @@ import FoundationEssentials
 public struct CountedBook: Sendable, Equatable {
     public var id: ID<Copy>
     public var title: String?
-    /// The names of the authors, in their order.
+    /// The names of the authors, in the order of the title page.
     public var authors: [String]
     public var isbn: ISBN?
     public var edition: ID<Edition>
@@ -44,7 +44,7 @@ public struct BookStats: Sendable, Equatable {
     public var dailyGoal: DailyGoal?
     /// The readings, oldest first, without cancelled readings.
     public var readings: [ReadingStats] = []
-    /// The pause; `nil` unless the book is in Reading and paused.
+    /// The pause; `nil` unless the book's status is Reading and the book is paused.
     public var pause: Pause?
 
     public init(book: CountedBook, status: Copy.Status, pageCount: Int?) {
@@ -105,7 +105,8 @@ public struct ProgressPoint: Sendable, Equatable {
     }
 }
 
-/// The pause of a book in Reading that has had no entry and no session for at least ``days`` days.
+/// A pause in reading a book: its status is Reading, but it has had no progress entry and no session for at least
+/// ``days`` days.
 public struct Pause: Sendable, Equatable {
     /// The number of days since the last progress entry, session or start, whichever was latest.
     public var daysSinceLast: Int

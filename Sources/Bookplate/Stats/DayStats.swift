@@ -5,8 +5,8 @@ public struct DayStats: Sendable, Equatable {
     public var day: CalendarDay
     /// The minutes of the sessions that began on this day.
     public var minutes = 0
-    /// The pages of the sessions that began on this day, plus the pages by which manual progress entries of this day
-    /// went forward.
+    /// The pages of the sessions that began on this day, plus the pages by which manual progress entries on this day
+    /// moved forward.
     public var pages = 0
     /// The number of ended sessions that began on this day.
     public var sessions = 0
@@ -99,7 +99,8 @@ public struct Mean: Sendable, Equatable {
 }
 
 extension ProgressEntry.Amount {
-    /// Returns the page reached, at most the last page; `nil` for a percentage if the page count is unknown.
+    /// Returns the page that was reached, but at most the last page; `nil` for a percentage if the page count is
+    /// unknown.
     public func position(pageCount: Int?) -> Int? {
         let count = pageCount.flatMap { $0 > 0 ? min($0, StatsLimit.pages) : nil }
         return page(of: count).map { min(max(0, $0), count ?? StatsLimit.pages) }
@@ -112,7 +113,7 @@ public struct Streaks: Sendable, Equatable {
     /// broken.
     public var current = 0
     public var longest = 0
-    /// The last day of the longest streak; if several streaks are equally long, of the latest one.
+    /// The last day of the longest streak; if several streaks are equally long, the last day of the latest one.
     public var longestEnd: CalendarDay?
     public var readToday = false
 

@@ -1,6 +1,6 @@
 /// A forecast of the day on which a reading will be finished, by its recent pace and by the daily goal.
 public struct Forecast: Sendable, Equatable {
-    /// The number of pages left to read; `nil` if the page reached or the page count is unknown.
+    /// The number of pages left to read; `nil` if the current page or the page count is unknown.
     public var remaining: Int?
     /// The recent pages per day; `nil` if nothing was read recently.
     public var pagesPerDay: Double?
@@ -33,14 +33,14 @@ public struct Forecast: Sendable, Equatable {
         }
     }
 
-    /// The number of days with pages from which the recent pace is computed.
+    /// The largest number of days from which the recent pace is computed. Only days on which pages were read are used.
     public static let recentDays = 7
-    /// The number of days after which a day with pages no longer counts for the pace.
+    /// The number of days after which a day no longer counts for the recent pace.
     public static let patience = 30
     private static let mostDays = 3_653
 
     /// - Parameters:
-    ///   - isReading: true if the copy is in Reading and this is its current reading.
+    ///   - isReading: true if the copy's status is Reading and this is its current reading.
     ///   - progress: the amount of the latest entry; `nil` if there is no entry.
     ///   - days: the days of this reading, oldest first.
     ///   - goal: the daily goal in pages: the copy's own goal, or else the library's.
@@ -82,9 +82,9 @@ public struct Forecast: Sendable, Equatable {
     /// The day of finishing by pace, or else by goal.
     public var finish: CalendarDay? { byPace ?? byGoal }
 
-    /// Returns the recent pages per day. They are computed from the last ``recentDays`` days with pages within the last
-    /// ``patience`` days: the sum of their pages is divided by the number of calendar days from the first of them to
-    /// today, or to yesterday if nothing was read today.
+    /// Returns the recent pages per day. Only the last ``recentDays`` days on which pages were read count, and only if
+    /// they lie within the last ``patience`` days. The sum of their pages is divided by the number of calendar days
+    /// from the first of these days to today, or to yesterday if nothing was read today.
     public static func recentPagesPerDay(_ days: [DayStats], today: CalendarDay) -> Double? {
         guard let number = today.number else { return nil }
         let recent = days.compactMap { day in day.day.number.map { (number: $0, pages: day.pages) } }
@@ -113,8 +113,8 @@ public struct Forecast: Sendable, Equatable {
 }
 
 extension Reading {
-    /// The number of days from start to finish, 0 for the same day; `nil` unless both are full dates and the start
-    /// comes first.
+    /// The number of days from start to finish, 0 for the same day; `nil` unless both are full dates and the finish is
+    /// not before the start.
     public var daysToRead: Int? {
         guard let first = started?.number, let last = finished?.number, last >= first else { return nil }
         return last - first

@@ -3,7 +3,8 @@ public struct Challenge: Sendable, Equatable {
     public var year: Int
     /// The number of books to finish, from 1.
     public var goal: Int
-    /// The number of readings that were finished in the year, including readings of which only the year is known.
+    /// The number of readings that were finished in the year, including readings for which only the year of finishing
+    /// is known.
     public var done: Int
     /// The number of readings that would be finished by the end of today at an even pace: the goal times the elapsed
     /// part of the year, rounded down.
@@ -67,9 +68,9 @@ public struct CulturalGoal: Sendable, Equatable {
     public var category: String?
     /// The number of copies that are marked as counting towards the goal.
     public var books: Int
-    /// The number of these copies that have a finished reading.
+    /// The number of copies among ``books`` that have a finished reading.
     public var finished: Int
-    /// The number of these copies that have a reading finished in the given year.
+    /// The number of copies among ``books`` that have a reading finished in the year of the challenge.
     public var finishedThisYear: Int
 
     public init(category: String?, books: Int, finished: Int, finishedThisYear: Int) {

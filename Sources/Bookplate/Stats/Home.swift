@@ -26,7 +26,7 @@ public struct Home: Sendable, Equatable {
     /// The text to show if ``recentlyRead`` is empty.
     public var recentlyReadEmpty: String {
         let isReadAgain = readingNow.contains { $0.book.copy.readings.contains { $0.state == .finished } }
-        return isReadAgain ? "All books that were read are being read again" : Self.nothingRead
+        return isReadAgain ? "You are reading all your finished books again" : Self.nothingRead
     }
 }
 

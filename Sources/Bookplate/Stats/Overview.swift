@@ -80,8 +80,8 @@ public struct Ratings: Sendable, Equatable {
 
     public var count: Int { byQuarter.reduce(0, +) }
 
-    /// The number of copies by whole stars: index 0 is for less than one star, index 4 for 4 to below 5 stars, index 5
-    /// for 5 stars.
+    /// The number of copies by whole stars: index 0 is for less than one star, index 4 for at least 4 but less than 5
+    /// stars, index 5 for 5 stars.
     public var byStar: [Int] {
         byQuarter.enumerated().reduce(into: [Int](repeating: 0, count: 6)) { stars, quarter in
             stars[(quarter.offset + 1) / 4] += quarter.element
@@ -104,7 +104,7 @@ public struct LibraryCounts: Sendable, Equatable {
     public var byStatus: [Copy.Status: Int] = [:]
     /// The number of copies by format; the key `nil` is for copies of unknown format.
     public var byFormat: [Metadata.Format?: Int] = [:]
-    /// The number of copies by language, most copies first; equal numbers are in the order of the language codes.
+    /// The number of copies by language, most copies first. Languages with equal numbers are sorted by code.
     public var byLanguage: [LanguageCount] = []
 
     public init() {}

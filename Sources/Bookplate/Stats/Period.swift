@@ -3,8 +3,8 @@ public struct Period: Sendable, Equatable {
     public var from: CalendarDay?
     public var to: CalendarDay?
 
-    /// - Parameters: days, months or years; a partial date counts as a whole: from 2025 means from 1 January, and to
-    ///   2025 means to 31 December.
+    /// - Parameters: days, months or years. A month or year counts in full: `from` 2025 means from 1 January 2025, and
+    ///   `to` 2025 means to 31 December 2025.
     public init(from: CalendarDay? = nil, to: CalendarDay? = nil) {
         self.from = from.map { CalendarDay(number: $0.span.lowerBound) }
         self.to = to.map { CalendarDay(number: $0.span.upperBound) }

@@ -57,7 +57,7 @@ public struct TimelineEvent: Sendable, Equatable {
 /// An event of a reading on this day in an earlier year.
 public struct Memory: Sendable, Equatable {
     public var book: CountedBook
-    /// The day in that year.
+    /// The day of the event, in the earlier year.
     public var day: CalendarDay
     public var event: Event
     /// The number of years since the event, from 1.

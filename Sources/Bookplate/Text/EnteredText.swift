@@ -14,8 +14,8 @@ public enum TextLimit {
     /// The limit for the number of a book in its series.
     public static let seriesNumber = 32
 
-    /// The most bytes that any legitimate character needs. With this bound, the characters of a text of several
-    /// megabytes need not be counted.
+    /// The largest number of bytes that a legitimate character needs. Because of this limit, a text of several
+    /// megabytes can be refused without counting its characters.
     public static let bytesPerCharacter = 64
 
     /// Returns true if a text with this limit may have several lines, as descriptions, notes and quotes may. Texts with
@@ -62,12 +62,14 @@ extension String {
                 continue
             case 0x09: break
             case 0..<0x20, 0x7F..<0xA0: continue
-            // Overrides and isolates that could reorder the text around them (Unicode TR 36, 2.5.2).
+            // Overrides and isolates are dropped, because they could reorder the text around them (Unicode TR 36,
+            // 2.5.2).
             case 0x202A...0x202E, 0x2066...0x2069, 0xFEFF: continue
             case 0x300...:
                 let category = scalar.properties.generalCategory
                 marks = category == .nonspacingMark || category == .enclosingMark ? marks + 1 : 0
-                // More marks than any script puts on one letter (UAX 15, 13: Stream-Safe Text Format).
+                // No script puts so many marks on one letter, so further marks are dropped (UAX 15, 13: Stream-Safe
+                // Text Format).
                 if marks > 30 { continue }
             default: marks = 0
             }

@@ -17,7 +17,7 @@ extension Date {
     /// Parses the text that ``rfc3339`` writes, with or without milliseconds.
     ///
     /// The instant is computed in whole milliseconds, because Foundation's format truncates a binary fraction: .123 can
-    /// become .122, and importing and exporting a file would not give the same bytes.
+    /// become .122, so a file that is imported and exported again would change.
     ///
     /// - Returns: `nil` for any other text.
     public init?(rfc3339 text: String) {

@@ -3,15 +3,15 @@ import FoundationEssentials
 /// An error that a person sees: a mistake by the user, a state that does not allow what the user asked for, or a
 /// failure.
 ///
-/// ``kind`` selects the row in the table of statuses. ``code`` and ``arguments`` select and fill in the text in each
-/// language. The description is the English text, which is also the default.
+/// ``kind`` determines the exit status of a command and the status of an HTTP response. ``code`` and ``arguments``
+/// select and fill in the text in each language. The description is the English text, which is also the default.
 public protocol Refusal: Error, CustomStringConvertible {
     var kind: RefusalKind { get }
     /// The key of the error's text in Web/texts/refusals.json, such as "tooLong".
     var code: String { get }
     /// The values for the placeholders in the error's text.
     var arguments: [String: RefusalArgument] { get }
-    /// The status of an error response of the API; by default, the status of ``kind``.
+    /// The HTTP status of the API's error response; by default, the status of ``kind``.
     var httpStatus: Int { get }
     /// The code in an error response of the API; by default, the code of ``kind``. Scripts depend on it.
     var apiCode: String { get }
@@ -77,7 +77,7 @@ public enum RefusalKind: Sendable, Equatable, CaseIterable {
 
 /// A value in the text of a refusal, formatted for each language.
 public enum RefusalArgument: Sendable, Equatable {
-    /// A text that is inserted as it is; pages shorten it.
+    /// A text that is not translated. Web pages show at most 80 characters of it.
     case text(String)
     case list([String])
     /// The English name of a field or a thing, such as "page count".
@@ -207,7 +207,7 @@ extension SessionError: Refusal {
     public var kind: RefusalKind {
         switch self {
         case .noSuchSession, .entryNotFound: .notFound
-        // The cause says more than the session's error does.
+        // The kind of the cause is used, because it says more than the session's error does.
         case .persistenceFailed(let cause): (cause as? any Refusal)?.kind ?? .fault
         default: .refused
         }

@@ -1,7 +1,7 @@
 /// SHA-256 (FIPS 180-4, 6.2).
 ///
-/// It is used for random values, such as the tokens of sign-ins and stations, because a stored hash is of no use to
-/// anyone who reads it. A code that a person chose needs a slow hash instead.
+/// It is used only for random values, such as the tokens of sign-ins and stations. Nobody can guess such a value from
+/// its stored hash. A code that a person chose is easier to guess, so it needs a slow hash.
 public enum SHA256 {
     /// - Returns: the hash, which has 32 bytes.
     public static func digest(of bytes: some Sequence<UInt8>) -> [UInt8] {

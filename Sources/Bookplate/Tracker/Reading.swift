@@ -35,7 +35,8 @@ public struct Reading: Sendable, Equatable {
         /// The reading was cancelled by setting the book to To Read. It is stored, but neither shown nor counted.
         case cancelled
 
-        /// Creates the state that a copy's reading has with this status; `nil` for To Read, which has no reading.
+        /// Creates the state of the reading of a copy with this status; `nil` for To Read, because such a copy has no
+        /// reading.
         public init?(after status: Copy.Status) {
             switch status {
             case .toRead: return nil
@@ -48,7 +49,7 @@ public struct Reading: Sendable, Equatable {
 }
 
 extension [Reading] {
-    /// Returns the reading to which a status refers, if these are the readings of a copy, oldest first. It is the last
+    /// Returns the reading that is shown for a copy with these readings (oldest first) and this status: the last
     /// reading that is not cancelled; `nil` for To Read.
     func shown(by status: Copy.Status) -> Reading? {
         status == .toRead ? nil : last { $0.state != .cancelled }
@@ -63,7 +64,7 @@ public struct ProgressEntry: Sendable, Equatable {
     public var amount: Amount
     /// True if a change of status made the entry, false if a person made it.
     public var isAutomatic: Bool
-    /// The session whose end made the entry; `nil` for other entries.
+    /// The session that made the entry when it ended; `nil` for other entries.
     public var session: ID<Session>?
 
     public init(
@@ -79,7 +80,7 @@ public struct ProgressEntry: Sendable, Equatable {
     public enum Amount: Sendable, Hashable {
         /// A page, from 0. A page beyond the page count is shown as 100 %.
         case page(Int)
-        /// A percentage, 0 to 100, in hundredths.
+        /// A percentage from 0 to 100, rounded to two decimal places.
         case percent(Double)
 
         public var page: Int? { if case .page(let page) = self { page } else { nil } }
@@ -138,19 +139,19 @@ public enum ReadingRefusal: Error, Sendable, Equatable, CustomStringConvertible 
             "page \(page) is too large. The largest page number is \(NumberLimit.pages.upperBound)"
         case .badPercent(let percent): "\(percent) is not a percentage. Enter a number from 0 to 100"
         case .closed(let status):
-            "the book is \(status.displayName). Start reading it again first, or undo the status if it is wrong"
+            "the book is marked \(status.displayName). Start reading it again first, or undo the change of status if it was a mistake"
         case .noReading:
-            "the book is To Read, so it has no reading yet. Start the book first, or choose an earlier reading"
+            "the book is marked To Read, so it has no reading yet. Start the book first, or choose an earlier reading"
         case .noSuchReading: "the book has no such reading. The book's history lists its readings"
         case .wrongEnd(.open):
-            "this reading is still open, so it cannot have a finished or stopped day. Set the book to Read or Did Not Finish on that day instead"
+            "this reading is still open, so it cannot have an end date. Set the book to Read or Did Not Finish on that day instead"
         case .wrongEnd(.stopped):
-            "this reading was given up, so it has a stopped day and no finished day. Set the book to Read first"
+            "this reading was given up, so it cannot have a finish date. Set the book to Read first"
         case .wrongEnd:
-            "this reading is finished, so it has a finished day and no stopped day. Set the book to Did Not Finish first"
+            "this reading is finished, so it cannot have a date on which it was given up. Set the book to Did Not Finish first"
         case .twoEnds: "a reading is either finished or given up. Give only one of the two days"
         case .lastReading(let status):
-            "the book is \(status.displayName) because of this reading. Set the book to To Read instead"
+            "the book is marked \(status.displayName) because of this reading. Set the book to To Read instead"
         case .sessionRunning: "a session of this reading is running. End or delete the session first"
         case .noSuchEntry: "there is no such entry in the book's history. The entry may have been deleted"
         case .entryInFuture: "that time is in the future. Enter the time at which you read"

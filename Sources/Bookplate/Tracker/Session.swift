@@ -29,7 +29,8 @@ extension Session {
     /// because instants are stored in milliseconds.
     public func seconds(until end: Date) -> Int {
         let milliseconds = (end.timeIntervalSince(start) * 1000).rounded()
-        // The limit is about 285 million years, because a Date can hold more milliseconds than an Int.
+        // The duration is limited to about 285 million years, because a Date can hold more milliseconds than an Int
+        // can.
         return Int(min(max(0, milliseconds), 9e18)) / 1000
     }
 
@@ -83,8 +84,8 @@ extension Session {
     /// Returns a new running session.
     ///
     /// - Parameters:
-    ///   - time: the time of its start; `nil` for now.
-    ///   - page: its first page; `nil` for `currentPage`.
+    ///   - time: the time at which the session started; `nil` for now.
+    ///   - page: the first page; `nil` for `currentPage`.
     public static func started(
         at time: Date?, page: Int?, currentPage: Int, now: Date
     ) throws -> Session {
@@ -95,10 +96,10 @@ extension Session {
     /// Returns this running session with an end.
     ///
     /// - Parameters:
-    ///   - time: the time of its end; `nil` for now. If the clock has gone backwards since the start, a time is
-    ///     required. Any time after the start is then accepted, because the clock cannot be used to check it.
-    ///   - page: its last page; `nil` if unknown, as for an audiobook.
-    ///   - forced: true to accept less than a minute, which is stored as one minute.
+    ///   - time: the time at which the session ended; `nil` for now. If the clock has gone backwards since the start, a
+    ///     time is required. Any time after the start is then accepted, because the clock cannot be used to check it.
+    ///   - page: the last page; `nil` if unknown, as for an audiobook.
+    ///   - forced: true to accept a session of less than a minute, which is then stored as one minute.
     public func ended(at time: Date?, page: Int?, forced: Bool, now: Date) throws -> Session {
         guard isRunning else { throw SessionError.notActive }
         let clockIsBehind = now < start

@@ -103,7 +103,7 @@ public struct Tracker: Sendable, Equatable {
 }
 
 extension Copy {
-    /// The readings that are not cancelled, oldest first. In this order, people number them from 1.
+    /// The readings that are not cancelled, oldest first. People see them numbered from 1 in this order.
     public var countedReadings: [Reading] { readings.filter { $0.state != .cancelled } }
 
     /// Returns the number of a reading, from 1; `nil` if it was cancelled or does not belong to this copy.
@@ -174,11 +174,11 @@ extension Tracker {
         return steps
     }
 
-    /// Returns the progress entry that a new status makes: nothing read if a reading begins without progress, and
-    /// everything read if the book is set to Read.
+    /// Returns the progress entry that a change to this status makes: nothing read if a reading begins without
+    /// progress, and everything read if the book is set to Read.
     ///
-    /// The entry for nothing read gets the time at which the first day began, so that a session of that day comes after
-    /// the entry, even if the session is added later.
+    /// The entry for nothing read gets the time at which the first day of the reading began, so that a session of that
+    /// day comes after the entry, even if the session is added later.
     private func automaticEntry(_ status: Copy.Status, _ reading: Reading, _ moment: Moment) -> ProgressEntry? {
         let amount: ProgressEntry.Amount
         var at = reading.noSoonerThanProgress(moment.now)
@@ -197,8 +197,9 @@ extension Tracker {
         return ProgressEntry(at: at, amount: amount, isAutomatic: true)
     }
 
-    /// Returns true if progress is counted in pages. The unit is that of this reading, or else that of the previous
-    /// reading. If neither has progress, it is pages if the page count is known.
+    /// Returns true if progress is counted in pages, and false if it is counted in percent. The unit is that of this
+    /// reading's progress, or else that of the previous reading's. If neither reading has progress, pages are counted
+    /// if the page count is known.
     private func countsPages(_ reading: Reading) -> Bool {
         let last = reading.progress ?? readings.last { $0.state != .cancelled && $0.progress != nil }?.progress
         return last.map { $0.amount.page != nil } ?? ((pageCount ?? 0) > 0)
@@ -206,7 +207,7 @@ extension Tracker {
 }
 
 extension Copy.Status {
-    /// The date of a reading that this status sets.
+    /// The date that a change to this status sets in the reading; `nil` if it sets none.
     var date: WritableKeyPath<Reading, CalendarDay?>? {
         switch self {
         case .reading: \.started
@@ -220,15 +221,15 @@ extension Copy.Status {
 extension Tracker {
     /// Records a page or percentage.
     ///
-    /// This starts a book that is To Read and continues one On Hold, because whoever records a page is reading. For a
-    /// book that is Read or was given up, the act is refused, because the entry could correct the old reading or begin
-    /// a new one, and only the reader knows which.
+    /// A book that is To Read or On Hold is set to Reading, because a person who records a page is reading the book.
+    /// For a book that is Read or was given up, the act is refused: the entry could correct the old reading or begin a
+    /// new one, and only the reader knows which.
     ///
     /// A page beyond the last page is stored as given and shown as 100 %; see ``ProgressEntry/Amount/isBeyond(_:)``.
     /// Reaching the last page does not finish the book, because an afterword may follow.
     ///
     /// - Parameter past: the time at which the reader was at this page or percentage, which must equal the time of
-    ///   `moment`; `nil` for now, after all known entries.
+    ///   `moment`; `nil` for now. An entry for now comes after all known entries.
     public mutating func record(
         _ amount: ProgressEntry.Amount, at past: Date? = nil, _ moment: Moment
     ) throws(ReadingRefusal) -> [Step] {
@@ -237,7 +238,7 @@ extension Tracker {
         switch status {
         case .read, .dnf: throw .closed(status)
         case .toRead, .onHold:
-            // This entry makes the automatic entry for nothing read superfluous.
+            // Because of this entry, the automatic entry for nothing read is not needed.
             var moment = moment
             moment.automatic.remove(.progress)
             steps = try set(.reading, moment)
@@ -258,9 +259,9 @@ extension Tracker {
 
     /// Records the page on which a session ended, at the time of its end.
     ///
-    /// Nothing is recorded for a session without an end page. Nothing is recorded either if the entry would take the
-    /// reader back, which happens in a reading that was closed in the meantime, and for a past session if a later page
-    /// is known already. An automatic entry that would hide the new entry is moved back in time.
+    /// Nothing is recorded if the session has no end page, or if the entry would take the reader back: the reading was
+    /// closed while the session was running, or the session is a past one and a later page is known already. An
+    /// automatic entry that would hide the new entry is moved back in time.
     ///
     /// - Parameter now: the present time if the session is ending now, so that its page becomes the current page,
     ///   however small it is; `nil` for a past session.
@@ -329,7 +330,7 @@ extension ProgressEntry.Amount {
         return page
     }
 
-    /// Returns the page reached, as recorded, or computed from the percentage and rounded down.
+    /// Returns the page that was reached: the recorded page, or the page computed from the percentage and rounded down.
     ///
     /// - Parameter pageCount: the page count of the book; `nil` or 0 if unknown.
     /// - Returns: `nil` for a percentage of a book whose page count is unknown.
@@ -344,7 +345,8 @@ extension ProgressEntry.Amount {
         }
     }
 
-    /// Returns a part in whole percent, as it is shown to people. Only a book that was read to the end has 100.
+    /// Returns a part of a book in whole percent, as it is shown to people. The result is 100 only if the book was read
+    /// to the end.
     ///
     /// - Parameter part: the part of the book that was read, 0 to 1.
     public static func wholePercent(_ part: Double) -> Int {
@@ -379,9 +381,9 @@ public struct DateEdit: Sendable, Equatable {
 extension Tracker {
     /// Sets and clears dates of a reading. The status does not change.
     ///
-    /// A finished reading accepts no stopped day, and a reading that was given up accepts no finished day. An open
-    /// reading accepts neither, because it would be sorted as finished but not counted anywhere. Any existing day can
-    /// be cleared.
+    /// A finished reading accepts no stop date, and a reading that was given up accepts no finish date. An open reading
+    /// accepts neither, because it would be sorted as finished but not counted anywhere. Any existing date can be
+    /// cleared.
     ///
     /// - Parameter id: the reading to change; `nil` for the reading that the book shows.
     public mutating func setDates(_ edit: DateEdit, of id: ID<Reading>?) throws(ReadingRefusal) -> [Step] {
@@ -399,10 +401,10 @@ extension Tracker {
         return steps
     }
 
-    /// Adds a past reading. If a stopped day is given, the reading counts as given up, and otherwise as finished.
+    /// Adds a past reading. If a stop date is given, the reading counts as given up, and otherwise as finished.
     ///
-    /// The reading is placed among the others by its days, but the reading to which the current status refers stays the
-    /// last.
+    /// The reading is placed among the other readings by its days, but the reading to which the current status refers
+    /// stays the last.
     public mutating func addPast(
         started: CalendarDay?, finished: CalendarDay?, stopped: CalendarDay?
     ) throws(ReadingRefusal) -> [Step] {
@@ -484,10 +486,10 @@ extension Tracker {
     /// reading. A corrected entry is no longer automatic. An entry that was made when a session ended must be corrected
     /// in the session.
     ///
-    /// A page beyond the last page is stored, as when it is recorded, because the page count may be wrong.
+    /// As with new progress, a page beyond the last page is stored, because the page count may be wrong.
     ///
     /// - Parameters:
-    ///   - entry: the entry as stored.
+    ///   - entry: the entry as it is stored.
     ///   - other: the latest of the reading's other entries.
     public mutating func correct(
         _ entry: ProgressEntry, by edit: ProgressEdit, in id: ID<Reading>, beside other: ProgressEntry?, now: Date
@@ -504,7 +506,7 @@ extension Tracker {
         if reading.state == .open, reading.progress?.id == entry.id, var begun = other, begun.isAutomatic,
             begun.at > corrected.at
         {
-            // As when recording, an automatic entry must never hide a person's entry.
+            // As with new progress, an automatic entry must never hide a person's entry.
             begun.at = corrected.at
             other = begun
             apply(.redated(begun, in: id), &steps)

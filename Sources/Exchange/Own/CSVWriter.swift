@@ -1,7 +1,8 @@
 import Bookplate
 
-/// Writes Bookplate's CSV. The first columns are those of Goodreads, as far as they fit, and the remaining columns are
-/// Bookplate's own. There is one row per copy. The trash, progress entries and sessions are exported only as JSON.
+/// Writes Bookplate's CSV. The first columns are those of Goodreads, and the remaining columns are Bookplate's own.
+/// Columns of Goodreads for which Bookplate has no data are empty. There is one row per copy. The trash, progress
+/// entries and sessions are exported only as JSON.
 ///
 /// Cells are quoted by RFC 4180, and lines end in CRLF. A cell that a spreadsheet would run as a formula gets a leading
 /// apostrophe (``guarded(_:)``). Only ISBNs are written as a formula, `="…"`, because Goodreads writes and reads them
@@ -27,7 +28,7 @@ public struct CSVWriter: Sendable {
     /// The header line.
     public var header: String { Self.columns.map(Self.quoted).joined(separator: ",") + "\r\n" }
 
-    /// Returns a line for any table, with all cells guarded and quoted.
+    /// Returns one line of a table, with all cells guarded and quoted.
     public static func line(_ cells: [String]) -> String {
         cells.map { quoted(guarded($0)) }.joined(separator: ",") + "\r\n"
     }
@@ -86,8 +87,8 @@ public struct CSVWriter: Sendable {
         ]
     }
 
-    /// Returns the rating in whole stars, as Goodreads has them. 0 means no rating, so a rated copy gets at least one
-    /// star.
+    /// Returns the rating rounded to whole stars, because Goodreads has no others. 0 means no rating, so a rated copy
+    /// gets at least one star.
     private func wholeStars(_ rating: Double?) -> Int { rating.map { max(1, Int($0.rounded())) } ?? 0 }
 
     private func lastFirst(_ name: String?) -> String? {

@@ -1,8 +1,8 @@
 import Bookplate
 import FoundationEssentials
 
-/// Reads Bookplate's JSON, an array with one object per line. It is read line by line in bounded memory. A file that
-/// another tool has reformatted is read as a whole, up to ``wholeLimit``.
+/// Reads Bookplate's JSON, which is an array with one object per line. The file is read line by line in bounded memory.
+/// A file that another tool has reformatted is read as a whole, up to ``wholeLimit``.
 final class JSONLines {
     /// The size limit of a line in bytes, with room for a book and all its sessions.
     static let lineLimit = 64 << 20

@@ -1,7 +1,7 @@
 import Bookplate
 import FoundationEssentials
 
-// The lines of Bookplate's JSON. The values of a decoded line are checked when it becomes a record.
+// The lines of Bookplate's JSON. The values of a decoded line are checked when the line becomes a record.
 
 /// The reason why a line is not valid.
 struct LineError: Error, CustomStringConvertible {
@@ -47,7 +47,7 @@ struct RecordLine: Decodable {
             guard version == LibraryRecord.version else {
                 throw LineError(
                     description:
-                        "it is in version \(version) of the export format, but this Bookplate reads version \(LibraryRecord.version)"
+                        "it has version \(version) of the export format, but this Bookplate reads only version \(LibraryRecord.version)"
                 )
             }
             return .library(version: version)
@@ -149,7 +149,7 @@ struct CopyLine: Decodable {
         copy.tags = tags ?? []
         if let rating {
             guard Copy.isRating(rating) else {
-                throw LineError(description: "rating is \(rating); it must be 0.25 to 5 in steps of 0.25")
+                throw LineError(description: "rating is \(rating); it must be from 0.25 to 5 in steps of 0.25")
             }
             copy.rating = rating
         }

@@ -1,13 +1,14 @@
 /// Reads delimited text row by row (RFC 4180 and its common variants) from a stream of any length in bounded memory.
 ///
 /// No available library does this: SwiftCSV loads the whole text and stops at the first error. Here, a quotation mark
-/// that is never closed costs only one row, and not the rest of the file. The row is given up at ``rowLimit``, or where
-/// its quotation marks make no sense. Its first line is reported, and reading continues with the next line.
+/// that is never closed costs only one row, and not the rest of the file. If a row is longer than ``rowLimit`` or has
+/// unmatched quotation marks, only its first line is read as a row, and reading continues with the next line.
 final class DelimitedReader {
     enum Step: Equatable {
         /// A row whose cells are available through ``cell(_:)``.
         case row
-        /// A row with unbalanced quotation marks, of which only the first line was read. This line has all columns.
+        /// A row with unmatched quotation marks, of which only the first line was read. That line has the right number
+        /// of columns.
         case repairedRow
         case refused(String)
         case end
@@ -183,8 +184,8 @@ extension DelimitedReader {
         return cells.count == columns ? nil : "it has \(cells.count) columns, but the header has \(columns)"
     }
 
-    /// Gives up the row and reads only its first line. Quotation marks without a counterpart are then ordinary
-    /// characters.
+    /// Reads only the first line of a row that cannot be read as a whole. Unmatched quotation marks in this line count
+    /// as ordinary characters. The next row begins on the next line.
     private func resynchronise(_ reason: String) throws -> Step {
         cells.removeAll(keepingCapacity: true)
         guard let end = try lineEnd(from: start) else {

@@ -20,7 +20,7 @@ struct TextChunks {
     private var half: UInt16?
     private var isAtStart = true
 
-    /// - Parameter next: returns the next bytes of the file, at most some hundred kilobytes; `nil` at the end of the
+    /// - Parameter next: returns the next bytes of the file, at most a few hundred kilobytes; `nil` at the end of the
     ///   file.
     init(_ next: @escaping () throws -> [UInt8]?) throws {
         self.next = next
@@ -31,8 +31,8 @@ struct TextChunks {
         encoding = Self.encoding(of: first)
     }
 
-    /// Recognises the encoding by the byte order mark, or by zero bytes beside the ASCII letters of the header, which
-    /// every export has.
+    /// Recognises the encoding by the byte order mark, or by the zero bytes beside the ASCII letters of the header.
+    /// Every export has a header.
     private static func encoding(of head: [UInt8]) -> Encoding {
         guard head.count >= 2 else { return .eightBit }
         switch (head[0], head[1]) {
@@ -120,7 +120,7 @@ struct TextWindow {
         return bytes[position]
     }
 
-    /// - Returns: the index of the first `wanted`; `nil` if it does not occur before `limit` or the end of the text.
+    /// - Returns: the index of the first byte `wanted`; `nil` if there is none before `limit` or the end of the text.
     mutating func find(_ wanted: UInt8, from position: Int, before limit: Int) throws -> Int? {
         var from = position
         while true {
@@ -138,7 +138,8 @@ struct TextWindow {
         }
     }
 
-    /// - Returns: the index of the first `other` or line break, or the end of the text; `nil` if `limit` comes first.
+    /// - Returns: the index of the first byte `other` or the first line break, whichever comes first. It is the end of
+    ///   the text if there is neither, and `nil` if `limit` comes first.
     mutating func firstBreak(or other: UInt8, from position: Int, before limit: Int) throws -> Int? {
         var from = position
         while true {

@@ -82,7 +82,8 @@ enum GoodreadsRow: TrackerRow {
         }
     }
 
-    /// Returns the format for a binding, medium or format in the words of any tracker; `nil` if it is unknown.
+    /// Returns the format for the word that a tracker uses for a binding, medium or format; `nil` if the word is
+    /// unknown.
     static func format(_ text: String) -> Metadata.Format? {
         switch text {
         case "": return nil

@@ -74,8 +74,9 @@ enum OpenreadsRow: TrackerRow {
         }
     }
 
-    /// Adds the time that a reading took, because Openreads stores no sessions. A time of up to a day becomes one
-    /// session on the last day of the reading. A longer time cannot be one session, so it is flagged.
+    /// Adds a session for the time that a reading took. Openreads exports only this time, not the sessions. A time of
+    /// up to a day becomes one session on the last day of the reading. A longer time cannot be one session, so it is
+    /// flagged.
     private static func addSession(_ milliseconds: Int64, _ span: inout RowDraft.Span, _ row: inout RowDraft) {
         let minutes = milliseconds / 60_000
         guard let day = (span.finished ?? span.started)?.number, (1...1440).contains(minutes) else {

@@ -1,8 +1,8 @@
 import Bookplate
 import FoundationEssentials
 
-/// A row that is being parsed into an ``ImportedBook``: its cells by column, and the doubts about values that were cut
-/// or look wrong.
+/// A row that is being parsed into an ``ImportedBook``: its cells by column, and the warnings about values that were
+/// truncated or look wrong.
 struct RowDraft {
     let reader: DelimitedReader
     /// The index of each column, by its name in lower case.
@@ -35,7 +35,8 @@ struct RowDraft {
     }
 
     mutating func addDoubt(_ what: String) {
-        // A list of a thousand wrong dates is one fault in the file, not a thousand.
+        // The number of warnings is limited, because a list of a thousand wrong dates is one fault in the file, not a
+        // thousand.
         if doubts.count < 20 { doubts.append(what) } else if doubts.count == 20 { doubts.append("and more") }
     }
 
@@ -61,7 +62,7 @@ struct RowDraft {
 
     /// Returns the cleaned text without its markup, cut to `limit` characters; `nil` if it is empty.
     mutating func cutPlain(_ html: String, _ what: String, _ limit: Int) -> String? {
-        // Half of the text may be markup.
+        // The limit is twice as high as for plain text, because half of the text may be markup.
         let most = 2 * limit * TextLimit.bytesPerCharacter
         guard html.utf8.count > most else { return cut(plainText(html), what, limit) }
         let count = doubts.count
@@ -70,7 +71,7 @@ struct RowDraft {
         return text
     }
 
-    /// Splits a text into the names between `separator`, without duplicates.
+    /// Splits a text at `separator` into names, without duplicates.
     mutating func names(_ text: String, by separator: String, _ what: String) -> [String] {
         guard !text.isEmpty else { return [] }
         var names: [String] = []
@@ -162,7 +163,7 @@ struct RowDraft {
         if !metadata.authors.contains(author) { metadata.authors.append(author) }
     }
 
-    /// Returns the finished book. If there are doubts, the book includes the original text of the row.
+    /// Returns the finished book. If there are warnings, the book includes the original text of the row.
     func book(source: String, request: String) -> ImportedBook {
         var record = CopyRecord(copy: copy)
         record.readings = readings
@@ -225,7 +226,7 @@ protocol TrackerRow: SendableMetatype {
     static func matches(_ columns: Set<String>) -> Bool
     /// Fills the draft from the cells of its row. Missing values stay empty, and unknown values are ignored.
     ///
-    /// - Returns: the request id, made from the tracker's own number for the book; `nil` if there is no such number.
+    /// - Returns: the request id, made from the tracker's own id for the book; `nil` if there is no such id.
     static func read(_ row: inout RowDraft) -> String?
 }
 
@@ -245,7 +246,7 @@ extension RowDraft {
         var isEmpty: Bool { started == nil && finished == nil && session == nil }
     }
 
-    /// Sets the readings from the status, the days and the number of times in the file.
+    /// Sets the readings from the status, the days and the read count in the file.
     ///
     /// - Parameters:
     ///   - spans: the readings with days or a session, in any order.
