@@ -59,7 +59,7 @@ public struct HubSender<Time: Clock<Duration>>: Sendable {
                 while !Task.isCancelled, token() == usedToken || token() == nil { await sleep(Self.pollInterval) }
             } catch {
                 if Task.isCancelled { return }
-                // If the hub answers but fails with some items, it is polled as often as usual, and the failure is
+                // If the hub answers but fails to handle some items, it is polled as often as usual, and the failure is
                 // reported only once.
                 let answers = error is PartialDeliveryError
                 if !answers || !isReported { reportFailure(error) }
@@ -115,8 +115,8 @@ public struct HubSender<Time: Clock<Duration>>: Sendable {
 
     /// Sends all waiting items.
     ///
-    /// - Returns: the error if the hub fails with the remaining items; `nil` if all items were sent. The error is not
-    ///   thrown, so that answers and pictures for the other items do not have to wait.
+    /// - Returns: the error if the hub has failed to handle the remaining items; `nil` if all items were sent. The
+    ///   error is not thrown, so that answers and pictures for the other items do not have to wait.
     private func sendDeliveries() async throws -> HubError? {
         while let batch = try await nextBatch() {
             let receipts: [HubReceipt]
@@ -180,7 +180,7 @@ public struct HubSender<Time: Clock<Duration>>: Sendable {
                 receipts += try await deliver([delivery])
             } catch {
                 failures.append(error)
-                // If more items than this fail, the items are not the cause.
+                // If more items fail than the limit allows, the cause must be the hub, not the items.
                 guard case .failed = error, failures.count <= Self.failureLimit else { throw error }
             }
         }
@@ -208,7 +208,7 @@ public struct HubSender<Time: Clock<Duration>>: Sendable {
     /// Fetches the answers to items that wait at the hub. Items that the hub no longer has, because it was restored to
     /// an older state, are sent again.
     ///
-    /// - Parameter stuckCount: the number of items in the outbox with which the hub has just failed.
+    /// - Parameter stuckCount: the number of items in the outbox that the hub has just failed to handle.
     private func fetchAnswers(besides stuckCount: Int) async throws {
         var (open, lostCount) = (try await outbox.openAtHub()[...], 0)
         // The first request is sent even if there are no open items, because it shows that the hub answers. If new
@@ -244,11 +244,13 @@ public struct HubSender<Time: Clock<Duration>>: Sendable {
     }
 }
 
-/// The error if the hub answers but fails with some items. These items are tried again.
+/// The error if the hub answers but fails to handle some items. These items are tried again.
 private struct PartialDeliveryError: Error, CustomStringConvertible {
     let failure: HubError
 
-    var description: String { "\(failure). The items that it did not accept stay in the outbox and are sent again." }
+    var description: String {
+        "\(failure). The items that the hub did not accept stay in the outbox and are sent again."
+    }
 }
 
 extension HubDelivery {

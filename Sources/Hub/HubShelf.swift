@@ -1,8 +1,8 @@
 import Bookplate
 import FoundationEssentials
 
-/// The hub's library as a station uses it. The hub knows which books are owned, and confirmed books are sent from the
-/// outbox to the hub.
+/// The hub's library as a station uses it. The station asks the hub which books are owned. Books that are confirmed on
+/// the station go to the outbox, from which they are sent to the hub.
 public struct HubShelf: Shelf {
     private let outbox: any Outbox
     private let client: any HubAPI
@@ -21,8 +21,8 @@ public struct HubShelf: Shelf {
     public func add(
         _ confirmed: [Confirmed], continuing change: ID<Change>?, at now: Date
     ) async throws -> [SaveResult] {
-        // The hub makes the final decision on which books are owned. Books that it is known to have are reported at
-        // once.
+        // The hub makes the final decision on which books are owned. Books that the hub is already known to have are
+        // reported at once.
         let isbns = confirmed.filter { !$0.anotherCopy }.compactMap(\.isbn)
         let known = try await books(with: isbns)
         let own = try await outbox.copiesAtHub(with: isbns)

@@ -67,7 +67,8 @@ public struct PairedHubs: Sendable {
         }
     }
 
-    /// No token is left behind in a file that nobody would look for: if this fails, no other file is left.
+    /// Writes the file. If writing fails, the temporary file is removed, so that no token is left behind in a file that
+    /// nobody would look for.
     private func write(_ hubs: [PairedHub]) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]

@@ -159,8 +159,8 @@ enum CodeHash {
         }
     }
 
-    /// Returns a new salt with its method and libcrypt's default cost. The method is the first available one of
-    /// yescrypt, scrypt and SHA-512.
+    /// Returns a setting for crypt(3): a method, libcrypt's default cost and a new salt. The method is the first of
+    /// yescrypt, scrypt and SHA-512 that libcrypt supports.
     private static func newSetting() throws -> String {
         var setting = [CChar](repeating: 0, count: Int(CRYPT_GENSALT_OUTPUT_SIZE))
         for method in ["$y$", "$7$", "$6$"]
@@ -188,10 +188,11 @@ enum CodeHash {
     }
 }
 
-/// Checks the codes from one address one after the other. Each code counts as wrong until it has been checked, so
-/// several right codes at once, from a household behind one address, would otherwise cause a pause.
+/// Checks the codes from one address one at a time. A code counts as wrong until it has been checked. Without this
+/// queue, several right codes that a household behind one address sends at once would therefore cause a pause.
 actor CodeCheckQueue {
-    /// The turns of each address that has a code being checked, and the number of its codes.
+    /// For each address with codes to check: the semaphore that admits one check at a time, and the number of these
+    /// codes.
     private var checks: [String: (turns: AsyncSemaphore, count: Int)] = [:]
 
     func run<Result: Sendable>(
@@ -228,8 +229,9 @@ extension [UInt8] {
     }
 }
 
-/// Records when sign-ins and stations were last used. These times are only shown in lists, so a full disk or a locked
-/// library does not keep anybody out: the error is reported once, and the next attempt is made a minute later.
+/// Records when sign-ins and stations were last used. These times are only shown in lists, so nobody is kept out if
+/// they cannot be stored. If the disk is full or the library is locked, the error is reported once, and the next
+/// attempt is made a minute later.
 final class LastUseRecorder: Sendable {
     private struct State {
         var isReported = false
@@ -242,7 +244,8 @@ final class LastUseRecorder: Sendable {
 
     /// Runs `write`, unless the last attempt failed less than a minute ago.
     ///
-    /// - Parameter log: logs an error. After a call, it is not called again until a write has succeeded.
+    /// - Parameter log: logs an error. After it has been called once, it is not called again until a write has
+    ///   succeeded.
     /// - Throws: an error of `write`, unless the error is transient.
     func record(log: (String) -> Void, _ write: () async throws -> Void) async throws {
         let isDue = state.withLock { state in
@@ -272,7 +275,7 @@ final class LastUseRecorder: Sendable {
 /// A code is counted as wrong before it is checked, and is subtracted again if it was right. Otherwise, sending many
 /// codes at the same moment or killing the process during the check would allow extra guesses.
 enum WrongCodes {
-    /// The number of wrong codes from one address after which its first pause begins.
+    /// The number of wrong codes from one address after which the first pause for this address begins.
     static let perAddress = 5
     /// The number of wrong codes from all addresses together after which a pause begins for everybody. During the
     /// pause, even the right code is refused.
@@ -294,7 +297,7 @@ enum WrongCodes {
     ///
     /// - Returns: the remaining time of the pause in milliseconds; 0 if the code may be checked.
     static func charge(_ db: Database, _ address: String, at now: Int64) throws -> Int64 {
-        // A time in the future was recorded before the clock was set back.
+        // A row with a time in the future was recorded before the clock was set back, so it is deleted too.
         try db.run(
             "DELETE FROM wrongCode WHERE last < ? OR last > ?", [now - forgottenAfter, now + longestPause])
         let limits = [(key(of: address), perAddress), (all, inTotal)]
@@ -312,8 +315,8 @@ enum WrongCodes {
         return 0
     }
 
-    /// Subtracts a right code, which ``charge(_:_:at:)`` has counted as wrong, and forgets the wrong codes from its
-    /// address.
+    /// Corrects the counts after a right code, which ``charge(_:_:at:)`` has counted as wrong. Forgets the wrong codes
+    /// from its address, and subtracts one code from the total.
     static func uncharge(_ db: Database, _ address: String) throws {
         try db.run("DELETE FROM wrongCode WHERE address = ?", [key(of: address)])
         try db.run("UPDATE wrongCode SET count = max(0, count - 1), until = 0 WHERE address = ?", [all])

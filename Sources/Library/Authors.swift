@@ -138,7 +138,7 @@ private struct StoredAuthor {
         throw LabelRefusal.none(what: "author", name: name, near: name.nearest(among: names))
     }
 
-    /// Finds several authors by name. An author that is named twice is returned only once.
+    /// Finds several authors by name. An author whose name is in the list twice is returned only once.
     static func require(_ db: Database, _ names: [String]) throws -> [StoredAuthor] {
         try names.reduce(into: []) { authors, name in
             let author = try require(db, name)

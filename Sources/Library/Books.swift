@@ -35,8 +35,8 @@ extension LibraryFile: EditableShelf {
         try await read { db in try StoredBook.one(db, id)?.book }
     }
 
-    /// Returns at most 20 copies whose id ends with a text, newest first. A text of fewer than six characters finds no
-    /// copies.
+    /// Returns at most 20 copies whose id ends with the given text, newest first. The text must have at least six
+    /// characters; a shorter text finds no copies.
     public func books(endingIn ending: String, inTrash: Bool) async throws -> [Book] {
         guard (6...64).contains(ending.utf8.count) else { return [] }
         return try await read { db in
@@ -194,7 +194,8 @@ struct BookSaver {
         if !confirmed.anotherCopy {
             let live = existing.filter { $0.book.copy.deleted == nil }
             if let owned = live.first(where: { $0.book.copy.isOwned }) { return .owned(owned.book) }
-            // This copy is on the wishlist, or was only read, such as a borrowed book in the export of another tracker.
+            // This copy is not owned. It is on the wishlist, or the person has only read it, like a borrowed book that
+            // was imported from another tracker.
             if let other = live.first(where: { $0.book.copy.isOnWishlist }) ?? live.first {
                 if confirmed.preset.isWishlist, other.book.copy.isOnWishlist { return .owned(other.book) }
                 try reuse(other, of: edition, for: confirmed)
@@ -254,7 +255,7 @@ struct BookSaver {
                 !preset.isWishlist, preset.isWishlist, try preset.shelf.flatMap { try shelfRow(db, $0) },
                 stored.copyRow,
             ])
-        // To Read is the default status of a preset, so it does not change the status of the copy.
+        // A preset has the status To Read by default, so this status does not replace the status of the copy.
         if preset.status != .toRead {
             var tracker = Tracker(stored.book)
             try StoredTracker.store(tracker.set(preset.status, .ofBatch(at: now)), of: stored.copyRow, db)
@@ -264,8 +265,8 @@ struct BookSaver {
         try finish(confirmed, copy: stored.copyRow)
     }
 
-    /// Stores the fields that the person has just edited, and fills empty fields from the other metadata. A field that
-    /// a person had already edited earlier stays as it is, even if it is empty.
+    /// Stores the fields that the person has just edited, and fills empty fields from the rest of the confirmed
+    /// metadata. A field that a person edited earlier stays as it is, even if it is empty.
     private func fillGaps(of stored: StoredEdition, from confirmed: Confirmed) throws {
         var new = stored.edition
         let offered = confirmed.metadata.storable

@@ -7,7 +7,8 @@ import Glibc
 extension LibraryFile: Covers {
     /// The largest size of one picture, in bytes.
     public static let coverLimit = 5 << 20
-    /// The largest total size of all fetched pictures, in bytes. Beyond it, the oldest pictures are removed.
+    /// The largest total size of all fetched pictures, in bytes. If the total exceeds this size, the oldest pictures
+    /// are removed.
     public static let coversLimit = 2 << 30
 
     public func cover(of edition: ID<Edition>) async throws -> [UInt8]? {
@@ -133,8 +134,8 @@ extension LibraryFile: Covers {
             }
             let present = try db.value(String.self, "SELECT state FROM cover WHERE edition = ?", [row])
             guard state == "person" || present != "person" else { return }
-            // The picture is written inside the transaction, so that no other process can store a photo in between. Its
-            // row is written last.
+            // The picture is written inside the transaction, so that no other process can store a photo in between. The
+            // picture's row is written last.
             try createFolderBeside(folder(of: path))
             try replaceFile(path, with: bytes, mode: fileMode(in: folder(of: path)))
             try db.run(
@@ -171,8 +172,8 @@ extension LibraryFile: Covers {
         try await unlinkUnkept(evicted)
     }
 
-    /// Removes pictures that have no row, after a change that is on the disk even if this fails. The next sweep removes
-    /// any picture that is left over.
+    /// Removes pictures that have no row. An error is only logged, because the change that left them behind has already
+    /// been stored. The next sweep removes any picture that is left over.
     func sweepCoversOrLog() async {
         do { try await sweepCovers() } catch { log("cannot remove the pictures of deleted books: \(error)") }
     }

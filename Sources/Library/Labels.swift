@@ -161,7 +161,7 @@ struct StoredLabel {
         throw LabelRefusal.none(what: kind.rawValue, name: name, near: name.nearest(among: names))
     }
 
-    /// Finds several labels by name. A label that is named twice is returned only once.
+    /// Finds several labels by name. A label whose name is in the list twice is returned only once.
     static func require(_ db: Database, _ kind: Label.Kind, _ names: [String]) throws -> [StoredLabel] {
         try names.reduce(into: []) { labels, name in
             let label = try require(db, kind, name)

@@ -45,7 +45,7 @@ public enum LibraryError: Error, Sendable, Equatable, CustomStringConvertible {
     /// A constraint of the schema refused a row, which is a bug.
     case constraint(path: String, what: String)
 
-    /// The category of the error, which decides the exit code of a command.
+    /// The category of the error, which determines the exit code of a command.
     public var category: Category {
         switch self {
         case .newerSchema, .networkFileSystem: .configuration
@@ -60,7 +60,7 @@ public enum LibraryError: Error, Sendable, Equatable, CustomStringConvertible {
         }
     }
 
-    /// The categories of ``LibraryError``, by what has to be done next.
+    /// The category of a ``LibraryError``. It depends on what has to be done next.
     public enum Category: Sendable, Equatable {
         /// Another version of Bookplate or another path is needed. The exit code is 78.
         case configuration
@@ -95,7 +95,7 @@ public enum LibraryError: Error, Sendable, Equatable, CustomStringConvertible {
         case .noRoom(let path, let needed, let free):
             "cannot write \(path): this needs \(needed) bytes, but only \(free) are free on the disk. Free some space, or choose another folder."
         case .noBackupFolder(let path):
-            "no backup in \(path): the folder does not exist. Connect the disk that it is on, or choose another folder with 'scan settings set backupFolder'."
+            "cannot write a backup to \(path): the folder does not exist. Connect the disk that contains the folder, or choose another folder with 'scan settings set backupFolder'."
         case .inputOutput(let path, let code):
             "cannot read or write \(path): input/output error (code \(code)). Check the disk and its connection."
         case .locked(let path):

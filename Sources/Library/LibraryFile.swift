@@ -29,8 +29,8 @@ public final class LibraryFile: Sendable {
     let lastUse = LastUseRecorder()
     private let report = Mutex<@Sendable (String) -> Void>({ _ in })
     let hasChanged = Atomic(false)
-    /// True if this instance has changed a book, including by an undo or by moving it to the trash. Then the day's
-    /// backup is due.
+    /// True if this instance has changed a book, for example by an undo or by moving the book to the trash. In this
+    /// case, the day's backup is due.
     public var hasChanges: Bool { hasChanged.load(ordering: .relaxed) }
 
     init(
@@ -122,11 +122,12 @@ public final class LibraryFile: Sendable {
         try last.close()
     }
 
-    /// Sets the function that logs an error that its caller does not get, because what was asked for is done: the last
-    /// use of a sign-in or a station that cannot be stored, or a picture of a deleted book that cannot be removed.
+    /// Sets the function that logs errors that are not thrown, because the request itself was completed. Such an error
+    /// occurs if the last use of a sign-in or a station cannot be stored, or if the picture of a deleted book cannot be
+    /// removed.
     public func onError(_ log: @escaping @Sendable (String) -> Void) { report.withLock { $0 = log } }
 
-    /// Logs an error that the caller of a method does not get.
+    /// Logs an error that is not thrown to the caller of a method.
     func log(_ message: String) { report.withLock(\.self)(message) }
 
     /// Shortens the time for which writes wait for another process's lock. This includes a write that is already

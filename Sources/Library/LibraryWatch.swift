@@ -8,9 +8,9 @@ extension LibraryFile: LibraryWatch {
     /// The pause between an error and the next attempt.
     private static let retryInterval: Duration = .seconds(1)
 
-    /// Returns a stream that counts changes of the library. It polls `PRAGMA data_version` on a separate connection,
-    /// because this value changes with every commit of any other connection, including connections of this process. A
-    /// library in memory never reports a change.
+    /// Returns a stream that counts the changes to the library. It polls `PRAGMA data_version` on a separate
+    /// connection, because this value changes with every commit of any other connection, including connections of this
+    /// process. A library in memory never reports a change.
     public func changes(onError: @escaping @Sendable (any Error) -> Void) -> AsyncStream<Int> {
         let (stream, continuation) = AsyncStream.makeStream(of: Int.self, bufferingPolicy: .bufferingNewest(1))
         guard let path else { return stream }

@@ -3,7 +3,8 @@ import GRDB
 
 /// A task that is done once per day, by the first process that gets to it. The raw values are stored in the library.
 enum MaintenanceTask: String {
-    /// Deletes books that have been in the trash for 30 days, and changes and queue items that are equally old.
+    /// Deletes books that have been in the trash for 30 days. Also deletes changes and answered queue items of the same
+    /// age.
     case sweep = "purge"
     case backup
 

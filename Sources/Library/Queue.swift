@@ -173,8 +173,8 @@ struct StoredItem {
 
 extension LibraryFile {
     /// The longest lease, in milliseconds. Leases use the wall clock, because processes share them. If a lease or a
-    /// pause ends later than the longest possible one could, it was made before the clock was set back, and counts as
-    /// over.
+    /// pause seems to end later than the longest one possibly could, it counts as over, because the clock was set back
+    /// after it began.
     static let longestLease: Int64 = 3_600_000
     private static let longestPause: Int64 = 7 * 86_400_000
 

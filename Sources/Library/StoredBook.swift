@@ -130,8 +130,8 @@ struct StoredBook {
     }
 }
 
-/// Decodes the JSON columns of many rows, but each different text only once. Most rows have the same text, and decoding
-/// it takes longer than reading the rest of the row.
+/// Decodes the JSON columns of many rows, and decodes each distinct text only once. Most rows have the same text, and
+/// decoding it takes longer than reading the rest of the row.
 private struct FieldCache {
     private var sources: [String: [Metadata.Field: SourceName]] = [:]
     private var edited: [String: Set<Metadata.Field>] = [:]

@@ -41,7 +41,7 @@ extension Row {
 
     func optionalWord<Word: RawRepresentable>(_ column: String) throws -> Word? where Word.RawValue == String {
         if self[column] as String? != nil { return try word(column) }
-        // GRDB returns NULL also if the column does not exist, which has to be an error here.
+        // GRDB also returns NULL if the column does not exist. This has to be an error here.
         return try hasNull(atIndex: index(forColumn: column)) ? nil : word(column)
     }
 
@@ -70,7 +70,7 @@ extension Row {
     }
 }
 
-/// An error about a stored value that has no meaning in the domain.
+/// The error for a stored value that cannot be decoded, because the domain has no such value.
 struct RowDecodingError: Error {
     var what: String
 }

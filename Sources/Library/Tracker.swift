@@ -54,7 +54,7 @@ extension LibraryFile: ReadingLog {
     /// Applies a rule of the tracker to a copy that is not in the trash, and stores the resulting steps as one change.
     ///
     /// - Parameters:
-    ///   - past: the time of an event that is recorded later. The rule uses it instead of `now`.
+    ///   - past: the time of the event, if it is recorded afterwards. The rule then uses this time instead of `now`.
     ///   - what: the text that follows the title in the change's summary.
     func track(
         _ copy: ID<Copy>, at now: Date, past: Date? = nil, _ what: String,
@@ -189,7 +189,7 @@ extension LibraryFile {
         try await read { db in try StoredSessions.totals(of: copy, db) }
     }
 
-    /// Runs a change of a session, and returns the session in its new state.
+    /// Runs `body`, which changes a session, and returns the session in its new state.
     private func changeSession(
         at now: Date, _ body: @escaping @Sendable (Database) throws -> (session: ID<Session>, summary: String)
     ) async throws -> SessionRecord {
@@ -254,7 +254,7 @@ extension LibraryFile {
     public func editProgress(
         _ entry: ID<ProgressEntry>, of copy: ID<Copy>, _ edit: ProgressEdit, at now: Date
     ) async throws -> TrackingResult {
-        let what = edit.amount.map { "corrected to \($0.summary)" } ?? "corrected the time of an entry"
+        let what = edit.amount.map { "corrected the progress to \($0.summary)" } ?? "corrected the time of an entry"
         return try await track(copy, at: now, what) { db, tracker, _ in
             let found = try FoundEntry(entry, of: copy, db)
             return try tracker.correct(found.entry, by: edit, in: found.reading, beside: found.other, now: now)

@@ -4,17 +4,18 @@ import GRDB
 import Synchronization
 
 private let dayLength: Int64 = 86_400_000
-/// The greatest age of the last trace of use, in milliseconds. If the last trace is older, the clock is not trusted.
+/// The longest time since the library is known to have been used, in milliseconds. If more time has passed, the clock
+/// is not trusted.
 private let longestGap = 7 * dayLength
 
 extension LibraryFile {
     /// Sweeps the trash once per day, with the day's first change. Deletes books that have been in the trash for 30
-    /// days, with all their rows, and changes and answered queue items that are equally old. This cannot be undone.
+    /// days, with all their rows. Also deletes changes and answered queue items of the same age. This cannot be undone.
     ///
-    /// A clock that has jumped far ahead must not empty the trash. Therefore nothing is deleted unless the file has a
-    /// trace of use (a sweep, a change or a capture) from an earlier day that is at most seven days old. Otherwise only
-    /// the day is recorded, and the next day's sweep decides. Traces from the same day do not count, because the same
-    /// clock has dated them.
+    /// A clock that has jumped far ahead must not empty the trash. Therefore nothing is deleted unless the file shows
+    /// that the library was used (by a sweep, a change or a capture) on an earlier day, at most seven days ago.
+    /// Otherwise, only the day is recorded, and the next day's sweep decides. Use on the same day does not count,
+    /// because the same clock has dated it.
     ///
     /// - Returns: true if the trash was swept now.
     static func sweepIfDue(_ db: Database, at now: Date) throws -> Bool {
@@ -198,8 +199,8 @@ struct PurgedTitles {
     func remove() throws {
         for change in changes { try removeIfEmpty(change) }
         for title in titles {
-            // A title that another book has too stays, because it does not reveal the purged book. The index has each
-            // folded title, followed by its subtitle.
+            // If another book has the same title, the title stays, because it does not reveal the purged book. The
+            // column `folded` contains each title in folded form, followed by its subtitle.
             let folded = title.searchFolded
             let other = try db.row(
                 "SELECT 1 FROM edition WHERE folded >= ? AND folded < ? AND title = ? LIMIT 1",

@@ -13,7 +13,7 @@ public struct LookupConfiguration: Sendable {
 
     /// - Parameters:
     ///   - version: the version of the program, for the User-Agent.
-    ///   - homepage: the web page of the program, for the User-Agent. The operators of the sources can find it there.
+    ///   - homepage: the web page of the program, which the User-Agent contains for the operators of the sources.
     ///   - contact: an e-mail or web address of the person who runs this station; Open Library asks for one.
     ///   - openLibrary: the base address of Open Library. This address and the following two must use https; plain http
     ///     is allowed only for this machine.

@@ -36,7 +36,7 @@ import Testing
         let done = try await library.editProgress(mistyped.id, of: id, ProgressEdit(amount: .page(30)), at: now)
         #expect(done.reading?.progress?.amount == .page(30) && done.change != nil)
         #expect(try await library.stats(of: id, at: now, in: .gmt)?.pages == 30)
-        #expect(try await library.lastChange()?.summary == "\"Dune\": corrected to page 30")
+        #expect(try await library.lastChange()?.summary == "\"Dune\": corrected the progress to page 30")
         _ = try await library.undo(try #require(done.change), at: now)
         #expect(try await library.dump() == dump)
 

@@ -24,7 +24,7 @@ public struct CopyReport: Sendable, Equatable {
 extension LibraryFile {
     /// Makes a consistent copy of the library, while other connections can read and write. Writes the copy under
     /// another name, checks it (with `integrity_check` and the number of rows of every table), syncs it and renames it
-    /// to its final name. An existing file stays until the copy is complete, and also if anything fails.
+    /// to its final name. An existing file is replaced only when the copy is complete. If anything fails, it stays.
     ///
     /// This replaces only an empty file or an older backup, never the library itself or a file that is not a Bookplate
     /// library.
@@ -132,7 +132,7 @@ public struct DailyBackup: Sendable {
 }
 
 extension LibraryFile {
-    /// Makes the backup of the current day in UTC, unless it has already been made. A service calls this by a timer,
+    /// Makes the backup of the current day in UTC, unless it has already been made. A service calls this on a timer,
     /// and other programs call it after they have changed something. If several processes call it at once, only one of
     /// them makes the backup.
     ///

@@ -17,7 +17,7 @@ public struct StoredBackup: Sendable, Equatable {
     /// The reason why the file cannot be read; `nil` if it can.
     public var problem: String?
     /// The ``LibraryFile/identity()`` of the library that was backed up; `nil` if the file cannot be read, or was made
-    /// when libraries did not have ids.
+    /// before libraries had ids.
     public var library: String?
 }
 
@@ -80,8 +80,8 @@ extension LibraryFile {
         let rotation = isOwn ? ownRotation : try await sharedRotation()
         if isOwn { try createFolderBeside(folder) }
         var report = try await backup(to: folder + "/" + rotation.name(at: now), progress: progress)
-        // The group has the same access to the service's backups as to its library. A file system without modes, such
-        // as FAT, answers EPERM.
+        // The group of the service gets the same access to the backups as to the library. On a file system without
+        // modes, such as FAT, chmod fails with EPERM.
         if isOwn, chmod(report.path, try fileMode(in: folder)) != 0, errno != EPERM {
             throw LibraryError(errno: errno, path: report.path)
         }
@@ -102,13 +102,13 @@ extension LibraryFile {
         return BackupRotation(prefix: "\(prefix)\(try await identity())-")
     }
 
-    /// Returns the beginning of the names of a library's backups, which is the library's file name without `.sqlite`.
+    /// Returns the beginning of a library's backup names: the library's file name without `.sqlite`.
     static func stem(of path: String?) -> String {
         path.map(name(of:)).map { $0.hasSuffix(".sqlite") ? String($0.dropLast(7)) : $0 } ?? "library"
     }
 
-    /// Returns the part of the names of a library's backups in a shared folder that comes before the library's id, such
-    /// as `library-raspi-`.
+    /// Returns the prefix of a library's backup names in a shared folder, such as `library-raspi-`. It is everything
+    /// before the library's id.
     static func sharedPrefix(of path: String?, device: String) -> String {
         // The name must contain only characters that FAT allows, and no slash.
         let host = String(device.unicodeScalars.map { $0.isPortable ? Character($0) : "_" }.prefix(60))
@@ -135,13 +135,13 @@ extension Unicode.Scalar {
 public struct OwnBackups: Sendable, Equatable {
     /// The backups that can be read, newest first.
     public var backups: [StoredBackup]
-    /// True if the backups may belong to several libraries, so that a person has to choose one of them.
+    /// True if the backups may belong to several libraries, so that a person has to choose one of the backups.
     public var areMixed: Bool
 }
 
 extension LibraryFile {
     /// Chooses the backups that have the id of the library at `path`. If the id is unknown, chooses the backups whose
-    /// names the library could have given.
+    /// names match those that this library gives its backups.
     ///
     /// - Parameters:
     ///   - identity: the library's ``identity()``; `nil` if it cannot be read.
@@ -152,8 +152,8 @@ extension LibraryFile {
         let readable = backups.filter { $0.problem == nil }.sorted { ($0.at, $0.path) > ($1.at, $1.path) }
         let own = realPath(ownBackupFolder(of: path))
         let rotation = BackupRotation(prefix: stem(of: realPath(path)) + "-")
-        // A backup beside the library with the library's name belongs to the library, even if it has no id because it
-        // was made when libraries did not have ids.
+        // A backup in the folder beside the library that has the library's name belongs to the library. This is so even
+        // if the backup has no id, because it was made before libraries had ids.
         func isBeside(_ backup: StoredBackup) -> Bool {
             realPath(folder(of: backup.path)) == own && rotation.instant(of: name(of: backup.path)) != nil
         }
@@ -225,7 +225,7 @@ struct BackupTarget {
         guard statvfs(folder(of: path), &facts) == 0 else { throw LibraryError(errno: errno, path: path) }
         let (bytes, isHuge) = UInt64(facts.f_bavail).multipliedReportingOverflow(by: UInt64(facts.f_frsize))
         let free = isHuge ? .max : Int64(clamping: bytes)
-        // Some FUSE file systems do not report their size. A backup is tried on these.
+        // Some FUSE file systems do not report their size. On these, the backup is simply attempted.
         guard facts.f_blocks == 0 || free >= needed else {
             throw LibraryError.noRoom(path: path, needed: needed, free: free)
         }
@@ -255,20 +255,20 @@ struct BackupTarget {
 /// was made, and the newest backup of each of the last four weeks in which one was made. Days are in UTC, as in the
 /// file names, and weeks begin on Monday (ISO 8601).
 ///
-/// Only files with the names of this library's backups take part, so a copy that a person has given another name is
-/// never removed.
+/// Only files that are named like this library's backups are considered, so a copy that a person has given another name
+/// is never removed.
 struct BackupRotation {
     static let keptDays = 7
     static let keptWeeks = 4
 
-    /// The part of the names of a library's backups that comes before the time, such as `library-`.
+    /// The prefix of the library's backup names, such as `library-`. It is everything before the time.
     let prefix: String
 
     /// Returns the name of a backup, such as `library-2026-11-21T120000Z.sqlite`.
     func name(at now: Date) -> String { prefix + stamp(now) + Self.ending }
 
-    /// Returns the time at which the backup with a name was begun; `nil` if the name is not that of a backup of this
-    /// library.
+    /// Returns the time at which a backup was begun, taken from its name; `nil` if a backup of this library cannot have
+    /// this name.
     func instant(of name: String) -> Date? {
         guard name.hasPrefix(prefix), name.hasSuffix(Self.ending),
             name.utf8.count == prefix.utf8.count + Self.stampLength + Self.ending.utf8.count
@@ -278,9 +278,9 @@ struct BackupRotation {
 
     /// Returns the names of the backups to remove.
     ///
-    /// A backup with a date later than `now` is neither removed nor counted, because either the clock was ahead then,
-    /// or it is behind now. So even if the clock is wrong, earlier backups are not all removed, and the backup that was
-    /// just made always stays.
+    /// A backup with a date later than `now` is neither removed nor counted, because the clock either was ahead when
+    /// the backup was made, or is behind now. So a wrong clock never removes all earlier backups, and the backup that
+    /// was just made always stays.
     ///
     /// - Parameters:
     ///   - names: the names of the files in one folder, in any order.

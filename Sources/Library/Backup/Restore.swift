@@ -40,7 +40,8 @@ extension LibraryFile {
             guard chmod(incoming, location.mode) == 0 || errno == EPERM else {
                 throw LibraryError(errno: errno, path: incoming)
             }
-            // Synced here already, because after the previous library is moved aside hardly anything may fail.
+            // The copy is synced before the previous library is moved aside, because after that point as little as
+            // possible should be able to fail.
             try syncFile(incoming)
             report.movedAside = try moveAside(path, at: now)
             try commitFile(incoming, to: path)
@@ -170,9 +171,9 @@ struct RestoredAccess: Sendable {
         }
     }
 
-    /// Applies a network access to a copy of a library that no process has open. Ends the copy's sign-ins, and replaces
-    /// its access code and its wrong codes. A station that `access` contains gets the token and the state that it has
-    /// there. All other stations are revoked.
+    /// Applies `access` to a copy of a library that no process has open. Ends the copy's sign-ins, and replaces its
+    /// access code and its wrong codes. A station that `access` contains gets the token and the state that it has in
+    /// `access`. All other stations are revoked.
     ///
     /// - Parameter access: the access to apply; `nil` closes all access.
     /// - Returns: true if a code was removed or a station revoked because `access` is `nil`.

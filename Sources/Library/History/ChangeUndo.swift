@@ -1,10 +1,10 @@
 import GRDB
 
-/// Undoes one change, row by row, inside the caller's transaction. The last row comes first.
+/// Undoes one change row by row, beginning with its last row, inside the caller's transaction.
 ///
 /// Every row must still be as the change left it; otherwise, the whole undo is refused. An inserted row stays if other
-/// books use it now. This applies to an author, tag, subject or shelf, and to an edition with copies that the change
-/// has not added, with all its rows.
+/// books use it now. This applies to authors, tags, subjects and shelves. It also applies to an edition, with all its
+/// rows, if the edition has copies that the change has not added.
 ///
 /// A change may have changed one row many times, as an import does if its file contains a book twice. If a row stays,
 /// all its logged versions have to be skipped, because an undone version would conflict with the skipped ones.
@@ -12,7 +12,7 @@ import GRDB
 /// An import of 100,000 books is one change with a million rows. The rows are read in batches, and SQLite itself
 /// compares and undoes them, without decoding their values here.
 struct ChangeUndo {
-    /// A row is no longer as the change left it.
+    /// The error for a row that is no longer as the change left it.
     struct RowChangedError: Error {
         var table: String
         var key: String
@@ -20,8 +20,8 @@ struct ChangeUndo {
 
     private let db: Database
     private let change: Int64
-    /// The editions that lose a copy by this undo. Each is removed if it has no copy left. Authors and subjects are
-    /// treated in the same way.
+    /// The editions that lose a copy through this undo. An edition that has no copy left is removed. Authors and
+    /// subjects are treated in the same way.
     private var touchedEditions: Set<Int64> = []
     private var touchedAuthors: Set<Int64> = []
     private var touchedSubjects: Set<Int64> = []
@@ -172,7 +172,7 @@ private struct LoggedRow {
     let key: String
     let before: String?
     let after: String?
-    /// The value of the column `id` in the logged image.
+    /// The row's id, as the log has recorded it.
     let rowID: DatabaseValue
     /// The ``rowID`` if it is a number; `nil` for a request, whose id is a text.
     var number: Int64? { Int64.fromDatabaseValue(rowID) }
@@ -226,7 +226,8 @@ let trackedTables: [(name: String, columns: Set<String>?)] = [
 ]
 
 extension Schema {
-    /// Creates the triggers that log the images of rows. They fit the tables as they are after a migration.
+    /// Creates the triggers that log the images of rows. Every migration calls this, because the triggers must match
+    /// the columns of the tables.
     ///
     /// Source of the method: https://www.sqlite.org/undoredo.html
     static func createUndoTriggers(_ db: Database) throws {

@@ -21,7 +21,7 @@ extension LibraryFile: History {
         try await undo(id, at: now, progress: { _, _ in })
     }
 
-    /// Returns the changes whose id ends with a text, newest first.
+    /// Returns the changes whose id ends with the given text, newest first.
     public func changes(endingIn ending: String) async throws -> [Change] {
         try await read { db in
             try db.rows(
@@ -162,7 +162,7 @@ extension LibraryFile {
     }
 }
 
-/// A result that names the change that made it. The change is known only after the commit.
+/// A result that contains the id of the change that led to it. The id is filled in after the commit.
 protocol ChangeResult {
     var change: ID<Change>? { get set }
 }

@@ -9,7 +9,7 @@ struct DeliveryImport {
     private let stationRow: Int64
     /// The change in which all books are saved; `nil` if no delivery is confirmed.
     let change: ID<Change>?
-    /// The changes that the station has undone, but that could not be undone here, with the reasons.
+    /// For each change that the station has undone but that could not be undone here: its id and the reason.
     let keptChanges: [String: String]
     let now: Date
 
@@ -49,7 +49,7 @@ struct DeliveryImport {
         return try result.receipt(db)
     }
 
-    /// Returns a refusal of a delivery. It is not stored, so if the delivery comes again, it is refused again.
+    /// Returns a refusal of a delivery. The refusal is not stored, so if the delivery comes again, it is refused again.
     private func refused(_ delivery: HubDelivery, _ reason: String) -> HubReceipt {
         HubReceipt(
             id: delivery.id, revision: delivery.revision, state: delivery.state, outcome: .refused, reason: reason)
@@ -131,7 +131,7 @@ struct DeliveryImport {
 
     private func save(_ delivery: HubDelivery, _ isbn: ISBN, _ result: inout StoredDelivery) throws {
         guard let change, let confirmation = delivery.confirmation else {
-            (result.outcome, result.reason) = (.refused, "the station did not send what was confirmed")
+            (result.outcome, result.reason) = (.refused, "the station confirmed the item but sent no confirmation")
             return
         }
         let confirmed: Confirmed

@@ -28,11 +28,11 @@ extension LibraryFile: HubIntake {
         return receipts
     }
 
-    /// Undoes the changes here whose books the station has undone since they were saved, even if the station has
-    /// confirmed the books again after that. An undo can be repeated without harm, so this need not be in the
-    /// transaction that records the delivery.
+    /// If the station has undone a confirmation since its books were saved, undoes the change that saved them here.
+    /// This is so even if the station has confirmed the books again after that. Repeating an undo does no harm, so this
+    /// need not be in the transaction that records the delivery.
     ///
-    /// - Returns: the changes that could not be undone, with the reasons.
+    /// - Returns: for each change that could not be undone, its id and the reason.
     private func applyUndos(
         _ deliveries: [HubDelivery], from station: ID<PairedStation>, at now: Date
     ) async throws -> [String: String] {
@@ -125,7 +125,8 @@ extension LibraryFile: HubIntake {
 }
 
 extension [HubDelivery] {
-    /// The deliveries in their order, in groups. Each group was confirmed in one act, or was not confirmed.
+    /// The deliveries in groups, in their original order. The deliveries of a group were either all confirmed in one
+    /// act, or not confirmed.
     fileprivate var groupedByAct: [[HubDelivery]] {
         reduce(into: []) { groups, delivery in
             if let last = groups.last?.last, last.confirmation?.act == delivery.confirmation?.act {

@@ -31,7 +31,7 @@ extension LibraryFile: PairedStations {
         return (station, token.text)
     }
 
-    /// Deletes the stations that were revoked first if there are more revoked stations than the limit. Stations that
+    /// If there are more revoked stations than the limit, deletes those that were revoked longest ago. Stations that
     /// have delivered something are kept.
     private static func deleteOldRevoked(_ db: Database) throws {
         try db.run(
@@ -116,7 +116,7 @@ struct StationToken {
     let selector: String
     let secret: String
 
-    /// Makes a new token from random numbers of the kernel.
+    /// Makes a new token from the kernel's random numbers.
     init() {
         selector = Secret.random(bytes: 12)
         secret = Secret.random(bytes: 32)

@@ -5,8 +5,9 @@ import GRDB
 /// Fills the gaps of a book in the library from an imported record. Each step returns the names of the fields that it
 /// has filled, which are shown to a person.
 ///
-/// A copy is filled only once, because when the same row is imported again, a person may have removed the data that the
-/// copy lacks. Only a copy that was never begun here still gets readings, because the row may come from a newer export.
+/// A copy is filled only once. When the same row is imported again, the copy may lack data because a person has removed
+/// it. The exception is a copy that was never begun here: it still gets readings, because the row may come from a newer
+/// export.
 struct ImportMerger {
     let db: Database
     let stored: StoredBook
@@ -14,8 +15,8 @@ struct ImportMerger {
     let isKnown: Bool
     /// True if an earlier row of the file belongs to the same book.
     var isFurther = false
-    /// True if the record's readings, notes and quotes have ids. Then those that are already in the library have been
-    /// left out of the record.
+    /// True if the record's readings, notes and quotes have ids. In this case, the record no longer contains the ones
+    /// that are already in the library.
     var hasIdentities = false
 
     private var copy: Copy { stored.book.copy }
@@ -135,7 +136,7 @@ struct ImportMerger {
     }
 
     /// Adds the readings of a further row for the same book. Adds only readings that end on a day on which no other
-    /// reading ends, and orders them by this day. The status stays that of the reading that the book shows.
+    /// reading ends, and orders them by this day. The book's status does not change.
     private func addReadings(from record: CopyRecord) throws -> [String] {
         func end(_ reading: Reading) -> CalendarDay? { reading.finished ?? reading.stopped }
         var all = copy.readings

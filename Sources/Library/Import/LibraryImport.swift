@@ -83,9 +83,9 @@ struct ConnectionTuning {
     /// The length of the write-ahead log, in pages, at which it is copied into the file.
     let checkpoint: Int
 
-    /// The storage of statement journals and sorts. Every logged INSERT can fail half-way in its triggers, so SQLite
-    /// keeps a journal of it. In measurements, keeping these journals in files took a hundred small writes per book,
-    /// and a third of the time of an import.
+    /// The place where SQLite keeps statement journals and sorted data. SQLite needs a journal for every logged INSERT,
+    /// because one of its triggers may fail after the row was inserted. In measurements, keeping these journals in
+    /// files took a hundred small writes per book, and a third of the time of an import.
     let temporaries: Temporaries
 
     /// The values of `temp_store`. Source: https://www.sqlite.org/pragma.html#pragma_temp_store

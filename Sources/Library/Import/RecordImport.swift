@@ -70,7 +70,7 @@ extension RowImporter {
         for record in book.copies {
             var row = known[record.copy.id]
             let isKnown = row != nil
-            // A copy that is in the trash of the file is not matched with a copy in the library.
+            // A copy that is in the trash according to the file is not matched with a copy in the library.
             if row == nil, own == nil, let existing, record.copy.deleted == nil {
                 row = try matcher.copy(of: existing, except: claimed)
             }

@@ -52,8 +52,8 @@ func createFolderBeside(_ path: String) throws(LibraryError) {
     guard isNew, try fileMode(in: folder(of: path)) == 0o660 else { return try createFolder(path) }
     guard mkdir(path, 0o770) == 0 || errno == EEXIST else { throw LibraryError(errno: errno, path: path) }
     // The umask must not exclude the group, and new files must belong to the group (inode(7), S_ISGID). The new folder
-    // usually inherits this bit from its parent folder. If it has the bit, chmod is not called, because systemd may
-    // forbid it to a service (RestrictSUIDSGID).
+    // usually inherits this bit from its parent folder. If the new folder already has the bit, chmod is not called,
+    // because systemd may forbid this call in a service (RestrictSUIDSGID).
     guard let facts = try fileFacts(path), facts.st_mode & 0o7777 != 0o2770 else { return }
     guard chmod(path, 0o2770) == 0 else { throw LibraryError(errno: errno, path: path) }
 }
@@ -73,8 +73,9 @@ func fileMode(in folder: String) throws(LibraryError) -> mode_t {
     return facts.st_mode & S_IWGRP != 0 ? 0o660 : 0o600
 }
 
-/// Opens a file to read and write, and creates it if it does not exist. Its mode is `mode` then, because the umask must
-/// not exclude the group that shares the library. Only the owner can change the mode of an existing file.
+/// Opens a file for reading and writing, and creates it if it does not exist. Then sets its mode to `mode`, because the
+/// umask must not exclude the group that shares the library. If the file belongs to another user, its mode stays as it
+/// is.
 func openShared(_ path: String, mode: mode_t) throws(LibraryError) -> FileDescriptor {
     do {
         let file = try FileDescriptor.open(

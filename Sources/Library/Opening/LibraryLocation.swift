@@ -101,7 +101,7 @@ struct FileHeader {
         applicationID = number(68)
     }
 
-    /// The size of the file in bytes, as its header says; 0 if the header does not say it.
+    /// The size of the file in bytes, according to its header; 0 if the header contains no valid size.
     var expectedSize: Int { isPageCountValid ? pageCount * pageSize : 0 }
 
     /// - Throws: ``LibraryError`` if the file was written by a newer Bookplate or by another program.
@@ -119,8 +119,8 @@ struct FileHeader {
 /// locks of one kernel (https://www.sqlite.org/wal.html, "All processes using a database must be on the same host
 /// computer").
 enum FileSystemKind {
-    /// The names of the refused types, as mountinfo has them. The numbers that statfs(2) returns are of no use, because
-    /// all FUSE file systems have the same number, including local ones (ntfs-3g, exfat).
+    /// The names of the refused types, as they appear in mountinfo. The numbers that statfs(2) returns cannot be used
+    /// instead, because all FUSE file systems have the same number, including local ones (ntfs-3g, exfat).
     ///
     /// The types 9p and virtiofs are allowed, although another kernel provides them. They are the ordinary disk of many
     /// containers and virtual machines, where only one kernel uses the file.
@@ -130,8 +130,8 @@ enum FileSystemKind {
         "fuse.gvfsd-fuse", "fuse.ceph", "fuse.ceph-fuse", "fuse.moosefs", "fuse.juicefs", "fuse.gcsfuse",
     ]
 
-    /// Returns the type of the network file system on which `folder` is; `nil` if the file system is local, or unknown
-    /// because there is no /proc.
+    /// Returns the type of the network file system that contains `folder`; `nil` if the file system is local, or
+    /// unknown because there is no /proc.
     static func network(at folder: String) throws(LibraryError) -> String? {
         var facts = stat()
         guard stat(folder, &facts) == 0 else { throw LibraryError(errno: errno, path: folder) }
@@ -140,7 +140,7 @@ enum FileSystemKind {
         return type.flatMap { refused.contains($0) ? $0 : nil }
     }
 
-    /// Returns the type of a device's file system, as mountinfo has it. The third field is the device, and the type
+    /// Returns the type of a device's file system, according to mountinfo. The third field is the device, and the type
     /// follows the separator " - ". Source: proc_pid_mountinfo(5)
     static func type(ofDevice device: UInt, in mountinfo: String) -> String? {
         // The major number has twelve bits and the minor number has twenty, and they are interleaved (makedev(3)).

@@ -61,13 +61,14 @@ extension Schema {
 
     /// One document for each copy, with the copy's words. Each word begins with the letter of its field
     /// (``SearchField``), so that every field has word lists of its own, and a word that is common in notes does not
-    /// slow down a search of titles. The positions of words are not needed, so `detail` is `none`. Texts are split into
-    /// words by ``WordSplitter``, so the tokenizer `ascii` only has to treat all other characters as parts of words.
+    /// slow down a search of titles. The positions of words are not needed, so `detail` is `none`. Texts have already
+    /// been split into words by ``WordSplitter``. The tokenizer `ascii` is enough for these words, because it treats
+    /// every non-ASCII character as part of a word.
     ///
-    /// There are prefix lists for three to nine letters after the letter of the field. Shorter prefixes are words of
-    /// the document. If a prefix has no list, a search takes longer the more books have the prefix, because FTS5 merges
-    /// the lists of all its words before it returns the first book. The lists for six and more letters take up a
-    /// twentieth of the file.
+    /// There are prefix lists for three to nine letters after the letter of the field. Shorter prefixes are stored as
+    /// words of the document. Without a list, a search for a prefix that many books contain would be slow, because FTS5
+    /// would have to merge the lists of all words with this prefix before it returns the first book. The lists for six
+    /// and more letters take up a twentieth of the file.
     static let searchText = """
         CREATE VIRTUAL TABLE searchText USING fts5 (
             words, tokenize = 'ascii', prefix = '4 5 6 7 8 9 10', detail = none, columnsize = 0);

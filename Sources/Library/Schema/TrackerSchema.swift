@@ -112,8 +112,9 @@ extension Schema {
 }
 
 extension Schema {
-    /// Adds a reading to every copy that is not To Read. Also adds the rows to the change log that version 2 would have
-    /// written. With these, changes from version 1 can still be undone, and the reading follows the status.
+    /// Adds a reading to every copy that is not To Read. Also writes to the change log the rows that version 2 would
+    /// have written there. With these rows, changes from version 1 can still be undone, and the undo changes the
+    /// reading along with the status.
     static func addReadings(_ db: Database) throws {
         let image = rowImage(try db.columns(in: "reading").map(\.name))
         let stateChanges = try Self.stateChanges(db)
@@ -122,7 +123,8 @@ extension Schema {
             let state = Reading.State(after: try row.word("status"))
             let changes = stateChanges[copy] ?? []
             guard state != nil || !changes.isEmpty else { continue }
-            // If a copy is To Read again, its reading is deleted below, after its id and image were added to the log.
+            // If a copy is To Read again, its reading is deleted below, after the reading's id and image were added to
+            // the log.
             let reading = try Self.insert(state ?? .open, of: copy, db)
             for change in changes {
                 try db.run(

@@ -22,11 +22,11 @@ extension BookQuery {
 
 /// Finds one page of the results of a query.
 ///
-/// As far as possible, the time for a page does not depend on the size of the library. A list without a text walks
-/// through an index until the page is full. A search for a text walks through word lists, from the newest copy to the
-/// oldest, until the page is full. Counting stops at ``BookQuery/countLimit``. Only two kinds of results are read
-/// completely: the books that pass a filter if there are few of them, and the books that match a text if they are
-/// sorted by something other than the match.
+/// As far as possible, the time for a page does not depend on the size of the library. For a list without a search
+/// text, it walks through an index until the page is full. For a search text, it walks through word lists, from the
+/// newest copy to the oldest, until the page is full. Counting stops at ``BookQuery/countLimit``. Only two kinds of
+/// results are read completely: the books that pass a filter if there are few of them, and the books that match a text
+/// if they are sorted by something other than the match.
 ///
 /// Books that match a text equally well are in the order in which they came into the library, newest first. For
 /// imported books this may not be the order of their dates. But the word lists have no other order, and sorting by
@@ -37,7 +37,7 @@ struct BookSearch {
     private let filter: ListingFilter
     private let text: QueryText?
     private let after: PageToken?
-    /// The statement that returns the copies that pass the narrowest filter; `nil` if there are too many of them.
+    /// The statement that returns the copies that pass the narrowest filter; `nil` if too many copies pass it.
     private let few: (sql: String, arguments: StatementArguments)?
 
     /// The position of a book in the order of the results.

@@ -8,8 +8,8 @@ struct ListingFilter {
     /// The conditions of all filters, joined with AND.
     private(set) var condition: String
     private(set) var arguments: StatementArguments
-    /// For each filter, a statement that returns each copy that passes the filter once. Such a statement is used if
-    /// there are few of these copies.
+    /// For each filter, a statement that returns the copies that pass the filter, without duplicates. The statement is
+    /// used if only few copies pass the filter.
     private var sources: [(sql: String, arguments: StatementArguments)] = []
     /// The statement for the copies that pass a filter for which `listing` has no column. Looking these copies up is
     /// faster than checking every copy.
@@ -67,7 +67,7 @@ struct ListingFilter {
         try db.rows(sql, [jsonList(names)]).map { $0[0] }
     }
 
-    /// Returns the statement for the copies that pass the narrowest filter; `nil` if there are too many of them.
+    /// Returns the statement for the copies that pass the narrowest filter; `nil` if too many copies pass it.
     func fewCopies(_ db: Database) throws -> (sql: String, arguments: StatementArguments)? {
         var fewest: (source: (sql: String, arguments: StatementArguments), count: Int)?
         for source in sources {

@@ -1,8 +1,8 @@
 import Bookplate
 import GRDB
 
-/// Finds the text of each book that matches a query. It explains to a person why the book was found, and has the book's
-/// own spelling.
+/// Finds the text in each book that matches a query. This text shows a person why the book was found, in the book's own
+/// spelling.
 struct MatchFinder {
     private struct FieldText {
         var field: BookHit.Field
@@ -62,9 +62,9 @@ struct MatchFinder {
         return texts
     }
 
-    /// Finds the text that explains why a book matches. Each part of the query is looked for in the texts one after the
-    /// other, until one contains it. The last of the texts found in this way is returned, with all parts of the query
-    /// marked in it.
+    /// Finds the text that explains why a book matches. For each part of the query, goes through the texts in order
+    /// until one of them contains the part. Of the texts found in this way, the last is returned, with all parts of the
+    /// query marked in it.
     private mutating func match(in texts: [FieldText]) -> (match: BookHit.Match?, isComplete: Bool) {
         // The words of each text, which is split when its words are first needed.
         var words = [[SearchWord]?](repeating: nil, count: texts.count)
@@ -122,8 +122,8 @@ struct MatchFinder {
         }
     }
 
-    /// Returns the range that a number takes up at the beginning of a printed number, which may have hyphens or spaces;
-    /// `nil` if the printed number does not begin with it.
+    /// Returns the range of a number at the beginning of a printed number, which may contain hyphens or spaces; `nil`
+    /// if the printed number does not begin with the given number.
     private static func numberRange(of number: String, in text: String) -> Range<Int>? {
         var wanted = Substring(number)
         for (offset, byte) in text.utf8.enumerated() {
@@ -144,7 +144,8 @@ struct MatchFinder {
 private struct PlainText {
     private let bytes: ContiguousArray<UInt8>
 
-    /// - Returns: `nil` if the text is not of this kind.
+    /// - Returns: `nil` if the text is not ASCII, or if one of its words has an apostrophe, a hyphen or a full stop
+    ///   inside.
     init?(_ text: String) {
         bytes = ContiguousArray(text.utf8)
         for (index, byte) in bytes.enumerated() {

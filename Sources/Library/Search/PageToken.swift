@@ -15,8 +15,8 @@ struct PageToken: Equatable {
     var key: Key
     var copy: Int64
 
-    /// Returns the token as printable text. This is a line of text in URL-safe Base64 (RFC 4648, 5), and also
-    /// identifies the list.
+    /// Returns the token as printable text, in URL-safe Base64 (RFC 4648, 5). The text also identifies the list to
+    /// which the token belongs.
     func text(in list: BookQuery) -> String {
         let key =
             switch key {

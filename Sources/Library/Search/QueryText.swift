@@ -63,8 +63,8 @@ struct QueryText {
 }
 
 extension SearchWord {
-    /// True if the word has only one or two letters, and may be the beginning of longer words. The index has such
-    /// beginnings as words of their own.
+    /// True if the word has only one or two letters, and may be the beginning of longer words. The index contains such
+    /// beginnings as separate words.
     var isBrief: Bool { isPrefix && !isIdeographic && ends.count <= 2 }
 }
 

@@ -130,8 +130,8 @@ struct SearchIndex {
     }
 }
 
-/// The data for the index that comes from other tables, for a batch of copies, by the row id of the copy or the
-/// edition.
+/// The data that the index takes from other tables, for a batch of copies. The keys of the dictionaries are the row ids
+/// of copies or of editions.
 private struct IndexedRows {
     var authors: [Int64: [(row: Int64, name: String, isAuthor: Bool)]] = [:]
     var tags: [Int64: [(row: Int64, name: String)]] = [:]
@@ -203,8 +203,8 @@ struct SearchDocument {
         for word in found {
             add(String(field.rawValue) + word.text)
             guard field.hasBriefWords, !word.isIdeographic else { continue }
-            // With this, a word of one or two letters in a query is a word of the index. Otherwise, it would be the
-            // prefix of a large part of all words.
+            // With these beginnings, a query for one or two letters finds a whole word of the index. Without them, it
+            // would have to find the many words that begin with these letters.
             for length in 1...2 where word.ends.count > length {
                 add(String(field.rawValue) + String(word.text.unicodeScalars.prefix(length)))
             }
@@ -224,7 +224,8 @@ struct SearchDocument {
     var text: String { words.joined(separator: " ") }
 }
 
-/// Returns a number in the form that the index has. It consists only of ASCII letters and digits, in lower case.
+/// Returns a number in the form that is stored in the index. It consists only of ASCII letters and digits, in lower
+/// case.
 func searchNumber(_ text: String) -> String {
     String(text.searchFolded.filter { $0.isASCII && ($0.isNumber || $0.isLetter) }.prefix(WordSplitter.longestWord))
 }

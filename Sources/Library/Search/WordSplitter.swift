@@ -18,9 +18,9 @@ struct SearchWord: Equatable {
 /// they agree.
 ///
 /// A word is a run of letters and digits. If runs are connected by apostrophes, hyphens or full stops, each run is a
-/// word. In the index, all runs together without these signs are a word too. For example, "etranger" and "letranger"
-/// both find "L'Étranger", and "jrr" finds "J.R.R.". In scripts without spaces, every two neighbouring letters are a
-/// word. Every emoji is treated like a letter of such a script.
+/// word. In the index, the connected runs without these signs also form one word. For example, "etranger" and
+/// "letranger" both find "L'Étranger", and "jrr" finds "J.R.R.". In scripts without spaces, every two neighbouring
+/// letters are a word. Every emoji is treated like a letter of such a script.
 struct WordSplitter {
     enum Use { case index, query }
 

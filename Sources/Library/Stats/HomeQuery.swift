@@ -147,7 +147,7 @@ struct NewestActivity {
     let db: Database
     let limit: Int
 
-    /// The largest number of copies for which sorting all of them is as fast.
+    /// The largest number of copies for which sorting all of them is just as fast.
     private static let many = 500
     /// The largest number of rows to walk through. If few of the rows belong to copies that are being read, sorting all
     /// these copies is faster than walking further.

@@ -165,7 +165,7 @@ enum LibraryStatsQuery {
     }
 }
 
-/// Computes this year's stats from ranges of indexes. So the time that this takes does not depend on the number of
+/// Computes this year's stats from ranges of indexes, so that the time this takes does not depend on the number of
 /// earlier years in the library.
 struct YearQuery {
     let db: Database
@@ -187,7 +187,7 @@ struct YearQuery {
         while true {
             let streaks = Streaks(days.lazy.map(\.day), today: today)
             let begin = last - (streaks.readToday ? 0 : 1) - streaks.current + 1
-            // The loop continues if the streak reaches back to the first day that was fetched, or if this is the first
+            // The loop continues if the streak reaches back to the first day that was fetched, or if today is the first
             // day of the year.
             guard begin <= first, streaks.current > 0 || first >= last, first > -719_162 else { return days }
             let before = try dayStats.library(

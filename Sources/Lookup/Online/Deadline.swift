@@ -23,8 +23,8 @@ final class Deadline: Sendable {
         state = Mutex(State())
     }
 
-    /// Creates a deadline for one book, from the time that was left after the request for its batch. The time runs from
-    /// now, so that a book does not use up the time of the books that wait behind it.
+    /// Creates a deadline for one book. Its limit is the time that was left after the request for the book's batch. It
+    /// starts now, so that a book does not use up the time of the books after it.
     init(_ remainder: Remainder, _ time: LookupClock) {
         self.time = time
         limit = remainder.time

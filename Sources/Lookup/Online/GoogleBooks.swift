@@ -79,7 +79,8 @@ struct GoogleBooks: OnlineSource {
             case .certain: return .found(metadata)
             case .anotherBook(let number): other = other ?? number
             case .weak:
-                // A record that lists other kinds of numbers but no ISBN describes something that has no ISBN.
+                // A record that lists other kinds of numbers but no ISBN describes something without an ISBN, so it
+                // cannot be the requested book.
                 guard item["volumeInfo"]?["industryIdentifiers"]?.items.isEmpty ?? true else { continue }
                 metadata.isWeakMatch = true
                 metadata.sources[.identifiers] = name

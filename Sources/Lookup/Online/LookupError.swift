@@ -97,7 +97,7 @@ enum RetryAfter {
     /// - Returns: the time to wait, from one second to one hour.
     static func duration(_ text: String, at now: Date) -> Duration {
         if let seconds = Double(text), seconds.isFinite { return clamped(seconds) }
-        // curl_getdate() would accept a bare number as a date, which it is not.
+        // A bare number is not a date, but curl_getdate() would accept it as one.
         guard text.contains(":"), case .success(let curl) = CurlLibrary.shared, let date = curl.date(text) else {
             return `default`
         }

@@ -13,7 +13,7 @@ struct OpenLibrary: OnlineSource {
     var name: SourceName { .openLibrary }
     var batchSize: Int { 20 }
 
-    /// The most authors of one book whose names are requested one by one.
+    /// The largest number of authors per book whose names are requested one by one.
     private static let authorRequests = 3
 
     func lookUp(_ isbns: [ISBN], through client: SourceClient) async -> [ISBN: SourceAnswer] {
@@ -111,8 +111,8 @@ struct OpenLibrary: OnlineSource {
         switch RecordMatch(isbn, listed: OpenLibraryEdition.numbers(edition)) {
         case .anotherBook: return
         case .certain where metadata.isWeakMatch && !isSameEdition:
-            // The edition is certainly the requested book, but the record may describe a different book, so it is
-            // discarded.
+            // The edition is certainly the requested book, but the record may describe a different book, so the record
+            // is discarded.
             if more.title != nil { metadata = more }
             return
         case .weak where !metadata.isWeakMatch && !isSameEdition: return

@@ -20,8 +20,8 @@ struct RequestPolicy: Sendable {
 /// The options for the requests of a ``SourceClient``.
 struct RequestOptions: Sendable {
     var accept = "application/json"
-    /// The most attempts at one request. When Google answers with status 503, the second or third attempt often
-    /// succeeds.
+    /// The largest number of attempts at one request. When Google answers with status 503, the second or third attempt
+    /// often succeeds.
     var attempts = 3
     /// Returns true if the first address may redirect to the second.
     var follows: @Sendable (WebAddress, WebAddress) -> Bool = { $0.origin == $1.origin }
@@ -210,7 +210,7 @@ struct SourceClient: Sendable {
     }
 }
 
-/// The decision about one more request to a source, by the rate limits of this machine.
+/// The decision about one more request to a source, according to the rate limits of this machine.
 enum RateLimitDecision: Sendable, Equatable {
     case now
     /// The request has been counted and may be sent after this wait.

@@ -5,7 +5,8 @@ import Synchronization
 
 /// Asks every online source separately, to find out which sources answer.
 ///
-/// The same rules apply as for a lookup: rate limits, Retry-After and a stored "needs a key". The cache is not used.
+/// The same rules apply as for a lookup: rate limits, Retry-After and a stored refusal ("needs a key"). The cache is
+/// not used.
 public struct SourceProbe: Sendable {
     private let sources: [any OnlineSource]
     private let policy: RequestPolicy

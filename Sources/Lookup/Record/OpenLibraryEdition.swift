@@ -1,7 +1,7 @@
 import Bookplate
 
-/// Reads editions in the form in which Open Library stores them, which `/isbn/{isbn}.json`, `jscmd=details` and the
-/// dump of editions contain. Source: openlibrary.org/type/edition.
+/// Reads editions in the form in which Open Library stores them. The answers of `/isbn/{isbn}.json` and `jscmd=details`
+/// and the dump of editions all have this form. Source: openlibrary.org/type/edition.
 enum OpenLibraryEdition {
     /// Converts an edition to metadata. Authors that the edition lists only by key are left out.
     static func metadata(_ edition: JSONValue) -> Metadata {
