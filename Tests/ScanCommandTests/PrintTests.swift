@@ -124,11 +124,11 @@ import Testing
             #expect(queued["origin"] as? String == "typed")
             #expect(queued["raw"] as? String == "0-441-47812-3")
             #expect(queued["image"] as? String == Self.blank)
-            #expect(queued["reason"] as? String == "read from print: compare it with the book")
+            #expect(queued["reason"] as? String == "the number was read from print; compare it with the book")
             #expect(ending.status == 4)
             // The same applies when the whole queue is confirmed later.
             let later = try scan.run("intake", "confirm", "--yes")
-            #expect(later.out.contains("read from print: compare it with the book"))
+            #expect(later.out.contains("the number was read from print; compare it with the book"))
             #expect(later.status == 4)
             #expect(try scan.run("library", "list", "--json").lines.isEmpty)
             // A number that the user typed is saved.
