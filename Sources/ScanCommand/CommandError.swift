@@ -61,7 +61,7 @@ extension EventPrinter {
     }
 }
 
-/// The reason why a command cannot go on, as a message (*what, where, what next*) and an exit status.
+/// The reason why a command cannot continue, as a message (*what, where, what next*) and an exit status.
 struct CommandError: Error, CustomStringConvertible {
     let status: ExitStatus
     let description: String

@@ -69,12 +69,12 @@ extension Station {
         batchChanged()
     }
 
-    /// Saves rows in one change, whether they are ticked or not. If several rows are given, those without a title stay
-    /// open.
+    /// Saves rows in one change, whether they are ticked or not. If several rows are given, the rows without a title
+    /// stay open.
     ///
     /// - Parameters:
     ///   - anotherCopy: true to save another copy of books that are already owned.
-    ///   - change: an earlier change that this one extends.
+    ///   - change: an earlier change to which this save is added.
     /// - Throws: ``Refusal`` if none of the rows is open, ``ConfirmRefusal`` if none has a title.
     public func save(
         _ ids: [ID<IntakeItem>], anotherCopy: Bool = false, continuing change: ID<Change>? = nil

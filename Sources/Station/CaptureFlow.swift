@@ -180,7 +180,7 @@ public struct CaptureFlow: Sendable {
 
     /// Saves confirmed books in one durable commit.
     ///
-    /// - Parameter change: an earlier change that this one extends, so that both are undone together.
+    /// - Parameter change: an earlier change to which this save is added, so that both are undone together.
     public func save(_ confirmed: [Confirmed], continuing change: ID<Change>? = nil) async throws -> [SaveResult] {
         try await shelf.add(confirmed, continuing: change, at: now())
     }

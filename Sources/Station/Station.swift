@@ -300,7 +300,7 @@ extension Station {
         return zip(items, detections).filter { $0.isbn == $1.isbn }.compactMap { item, _ in row(item.id) }
     }
 
-    /// Puts items of the queue into the batch and looks up those that have not been found yet.
+    /// Puts items of the queue into the batch, and looks up the items that have not been found yet.
     public func adopt(_ items: [IntakeItem]) async throws {
         batch.add(try await flow.recognise(items))
         capturedHere.formUnion(items.map(\.id))
