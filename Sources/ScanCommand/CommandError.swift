@@ -61,7 +61,7 @@ extension EventPrinter {
     }
 }
 
-/// The reason why a command cannot go on, as a message (*what, where, what next*) and an exit status.
+/// The reason why a command cannot continue, as a message (*what, where, what next*) and an exit status.
 struct CommandError: Error, CustomStringConvertible {
     let status: ExitStatus
     let description: String
@@ -73,7 +73,7 @@ struct CommandError: Error, CustomStringConvertible {
 }
 
 extension CommandError {
-    /// Describes an error of any module, with the command that helps if there is one.
+    /// Describes an error from any module. If there is a command that helps, the message includes it.
     init(describing error: any Error) {
         self =
             switch error {
@@ -137,6 +137,7 @@ extension CommandError {
 }
 
 extension ExitStatus {
-    /// Creates the status of a kind of refusal. Each exit status in the table of ``RefusalKind`` is one of these cases.
+    /// Creates the status for a kind of refusal. Each exit status in the table of ``RefusalKind`` is one of these
+    /// cases.
     init(_ kind: RefusalKind) { self = ExitStatus(rawValue: kind.exitStatus) ?? .inputOutput }
 }

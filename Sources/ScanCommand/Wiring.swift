@@ -19,7 +19,7 @@ struct Wiring {
 
     /// Checks that the values of the settings file work together.
     ///
-    /// - Throws: ``LookupConfigurationError`` or ``CommandError`` when they do not.
+    /// - Throws: ``LookupConfigurationError`` or ``CommandError`` if the values do not work together.
     static func check(_ values: [Setting: String]) throws {
         let paths = Paths(environment: [:])
         _ = try configuration { setting in
@@ -38,7 +38,7 @@ struct Wiring {
             isOffline: Settings.means(on: value(.offline)))
     }
 
-    /// Opens the library; creates it if there is none.
+    /// Opens the library. If there is no library, creates one.
     func openLibrary() throws -> LibraryFile {
         guard let path = settings[.library] else {
             throw CommandError(.configuration, "no library is set. Name one with --library.")
@@ -171,7 +171,7 @@ enum OpenedLibraries {
         Interrupts.release()
         Interrupts.onEnd { changed.library.abandonBackups() }
         Interrupts.handle {
-            "Today's backup was interrupted. The next change will make it. Everything that was saved is safe."
+            "Today's backup was interrupted. It will be made after the next change. Everything that was saved is safe."
         }
         let bar = ProgressBar("% of today's backup", total: 100)
         defer {

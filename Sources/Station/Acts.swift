@@ -17,15 +17,15 @@ extension Station {
         }
     }
 
-    /// Applies the preset to rows that still have an earlier one, because they were captured while it was being changed
-    /// or were reopened by an undo.
+    /// Applies the preset to open rows that still have an earlier preset, because they were captured while the preset
+    /// was being changed or were reopened by an undo.
     func applyPresetToStale() {
         let stale = stalePresets
         guard !stale.isEmpty else { return }
         Task {
             do {
                 try await act { station in
-                    // The acts before this one may have answered some of them.
+                    // Earlier acts may have answered some of these rows.
                     let ids = station.stalePresets
                     guard !ids.isEmpty else { return }
                     let candidates = try await station.flow.setPreset(station.batch.preset, of: ids)
@@ -69,12 +69,12 @@ extension Station {
         batchChanged()
     }
 
-    /// Saves rows in one change, whether they are ticked or not. If several rows are given, those without a title stay
-    /// open.
+    /// Saves rows in one change, whether they are ticked or not. If several rows are given, the rows without a title
+    /// stay open.
     ///
     /// - Parameters:
-    ///   - anotherCopy: true if a further copy of owned books is saved.
-    ///   - change: an earlier change that this one extends.
+    ///   - anotherCopy: true to save another copy of books that are already owned.
+    ///   - change: an earlier change to which this save is added.
     /// - Throws: ``Refusal`` if none of the rows is open, ``ConfirmRefusal`` if none has a title.
     public func save(
         _ ids: [ID<IntakeItem>], anotherCopy: Bool = false, continuing change: ID<Change>? = nil
@@ -120,7 +120,7 @@ extension Station {
 
     /// Edits the metadata of an open row, and stores the edited fields in the queue.
     ///
-    /// - Throws: ``TextRefusal`` or ``InputRefusal`` if a value cannot be a book's.
+    /// - Throws: ``TextRefusal`` or ``InputRefusal`` if a value is not valid for a book.
     public func edit(_ id: ID<IntakeItem>, _ edit: MetadataEdit) async throws -> Row {
         try await act { station in
             guard var candidate = try station.open([id]).first?.candidate else { throw Refusal.gone }
@@ -133,10 +133,9 @@ extension Station {
         }
     }
 
-    /// Undoes changes in the library's history, and reopens the rows of the batch that they answered.
+    /// Undoes changes in the library's history, and reopens the rows of the batch that these changes answered.
     ///
-    /// - Parameter scope: the newest act of the batch, the act that the person means, all saves of the batch, or any
-    ///   change of the library.
+    /// - Parameter scope: the changes to undo.
     /// - Returns: the changes that were undone. A change whose books have been changed since is left as it is and
     ///   reported as `failure`.
     /// - Throws: ``Refusal/nothingToUndo``, ``Refusal/notNewest``, or the error if nothing was undone. After an
@@ -162,7 +161,7 @@ extension Station {
         }
     }
 
-    /// Undoes changes in this order. An act of the batch that was already undone elsewhere counts as undone.
+    /// Undoes the changes in the given order. An act of the batch that was already undone elsewhere counts as undone.
     private func undo(_ changes: [ID<Change>]) async -> Undone {
         var undone = Undone()
         for id in changes {
@@ -170,7 +169,7 @@ extension Station {
             do {
                 undone.changes.append(try await history.undo(id, at: flow.now()))
             } catch UndoRefusal.alreadyUndone(let change) where act != nil {
-                // Its rows are reopened in any case.
+                // The rows of the act must still be reopened.
                 undone.changes.append(change)
             } catch let refusal as UndoRefusal {
                 batch.markRefused(id)
@@ -190,7 +189,7 @@ extension Station {
                 batch.applyUndo(of: id, now: nil)
                 undone.failure = error
             }
-            // Otherwise `--yes` would save them again at once.
+            // Otherwise `--yes` would save these rows again at once.
             if options.saving != nil { batch.untick(act.items) }
             undone.events += act.items.compactMap { batch[$0]?.candidate }.map { .undone($0, change: id) }
             if undone.failure != nil, !(undone.failure is UndoRefusal) { return undone }
@@ -198,7 +197,7 @@ extension Station {
         return undone
     }
 
-    /// Removes rows from the queue whose books the library held already when they were captured, and still holds.
+    /// Removes from the queue the rows whose books were already in the library when they were captured, and still are.
     ///
     /// - Returns: one event for each row.
     public func closeOwned() async throws -> [CaptureEvent] {
@@ -228,10 +227,10 @@ extension Station {
         return .saved(row.candidate, .alreadySaved(copy))
     }
 
-    /// Saves a book that a person entered in a form. If it answers an item of the batch, the row is saved like any
-    /// other, and undo concerns it too.
+    /// Saves a book that a person entered in a form. If the book belongs to an item of the batch, the item's row is
+    /// marked as saved, and this save can be undone like any other.
     ///
-    /// - Parameter save: saves the book in the library.
+    /// - Parameter save: the function that saves the book in the library.
     public func enter(
         _ book: Confirmed, by save: @escaping @Sendable () async throws -> SaveResult
     ) async throws -> SaveResult {
@@ -251,9 +250,9 @@ extension Station {
         }
     }
 
-    /// Returns those of the rows that are open.
+    /// Returns the rows with these ids that are open.
     ///
-    /// - Throws: ``Refusal`` if none is.
+    /// - Throws: ``Refusal`` if none of them is open.
     private func open(_ ids: [ID<IntakeItem>]) throws(Refusal) -> [Batch.Row] {
         let rows = ids.uniqued().compactMap { batch[$0] }
         let open = rows.filter { $0.end == nil }

@@ -18,7 +18,7 @@ public struct Batch: Sendable {
     public struct Row: Sendable, Equatable {
         public internal(set) var candidate: Candidate
         public internal(set) var isLookingUp: Bool
-        /// The tick that a person set; nil while nobody has set it.
+        /// True if a person ticked the row, false if a person cleared its tick; nil if nobody has done either.
         public internal(set) var choice: Bool?
         /// The person's answer; nil while the row is open.
         public internal(set) var end: End?
@@ -38,17 +38,18 @@ public struct Batch: Sendable {
     /// The status of a row, which determines the mark, the word and the colour with which it is shown.
     public enum Status: Sendable, Equatable {
         case lookingUp
-        /// A source knows the book, which can be saved.
+        /// A source knows the book, so it can be saved.
         case found
         /// The library already holds the book.
         case owned(Book)
-        /// The same ISBN was captured before in this batch: the book is another copy, or was shown twice.
+        /// The same ISBN was captured earlier in this batch. Either this is another copy, or the same book was shown
+        /// twice.
         case again
         /// All sources answered, and none of them knows the book.
         case notFound
-        /// No source found the book, and at least one could not answer; it will be asked again.
+        /// No source found the book, and at least one source could not answer. That source will be asked again.
         case unavailable
-        /// The record that a source has of the book lacks a title.
+        /// A source has a record of the book, but the record has no title.
         case needsTitle
         /// The record that was found may describe another book.
         case weakMatch
@@ -63,7 +64,7 @@ public struct Batch: Sendable {
         public let kind: Kind
         public let change: ID<Change>
         public let items: [ID<IntakeItem>]
-        /// True if undoing the act was refused. The next undo then concerns an older act first.
+        /// True if undoing the act was refused. The next undo then tries an older act first.
         public internal(set) var isRefused = false
     }
 
@@ -196,9 +197,9 @@ extension Batch {
         }
     }
 
-    /// True if a person may clear the open row as owned: the library holds the book, perhaps because it was saved from
-    /// this batch, and nobody asked for another copy. Only ``settledRows`` are removed automatically, because a book
-    /// that was shown twice may be two copies.
+    /// True if a person may remove the open row because the library holds its book and nobody asked for another copy.
+    /// The book may have been saved from this batch. Only ``settledRows`` are removed automatically, because two
+    /// captures of one ISBN may be two copies.
     public func isClearable(_ row: Row) -> Bool {
         guard row.end == nil, row.candidate.owned != nil, !isTicked(row) else { return false }
         switch status(of: row) {
@@ -207,7 +208,7 @@ extension Batch {
         }
     }
 
-    /// The act to undo next: the newest one whose undo was not refused, or else the newest.
+    /// The act to undo next: the newest act whose undo was not refused, or the newest of all if every undo was refused.
     public var nextToUndo: Act? { acts.last { !$0.isRefused } ?? acts.last }
 
     /// The ticked rows in order of capture.
@@ -279,7 +280,7 @@ extension Batch {
         rows[position].choice = isTicked
     }
 
-    /// Clears the ticks of rows, which are then ticked again only by a person.
+    /// Clears the ticks of rows. From then on, only a person can tick these rows.
     public mutating func untick(_ ids: [ID<IntakeItem>]) {
         for position in ids.compactMap({ index[$0] }) { rows[position].choice = false }
     }
@@ -323,13 +324,13 @@ extension Batch {
 
     /// Reopens the rows of an act that was undone. Rows whose items are not back in the queue stay as they are.
     ///
-    /// - Parameter candidates: the rows as the queue has them now; nil if the queue could not be read, in which case
-    ///   all rows of the act are reopened as they were.
+    /// - Parameter candidates: the candidates of the act that are in the queue now; nil if the queue could not be read.
+    ///   In that case, all rows of the act are reopened as they were.
     mutating func applyUndo(of change: ID<Change>, now candidates: [Candidate]?) {
         let undone = acts.filter { $0.change == change }.flatMap(\.items).compactMap { index[$0] }
         let waiting = candidates.map { Set($0.map(\.item.id)) }
-        // The copies are gone. A row with the same ISBN that still counted as owned would leave the queue, and the book
-        // would be lost.
+        // The undo has removed the copies, so rows with the same ISBN must no longer count as owned. Otherwise they
+        // would leave the queue, and the book would be lost.
         let copies = Set(undone.compactMap { rows[$0].end?.copy })
         for position in Set(undone.flatMap { indexOfISBN[rows[$0].candidate.item.isbn] ?? [] }) {
             rows[position].candidate.existing.removeAll { copies.contains($0.id) }
@@ -381,8 +382,8 @@ extension Batch {
     ///
     /// - Parameters:
     ///   - waiting: the whole queue, oldest first, with the books that the library holds.
-    ///   - before: the batch's open rows before the queue was read. Captures and answers since then may not be in
-    ///     `waiting` yet.
+    ///   - before: the batch's open rows before the queue was read. `waiting` may lack captures and answers that were
+    ///     made since then.
     mutating func reconcile(with waiting: [Candidate], openBefore before: [Row]) -> Difference {
         var difference = Difference()
         let ids = Set(waiting.map(\.item.id))
@@ -398,13 +399,14 @@ extension Batch {
             }
             let row = rows[position]
             switch row.end {
-            // Answered here while the queue was being read.
+            // The row was answered here while the queue was being read.
             case _ where row.end != nil && before[row.id] != nil: continue
             case .saved, .skipped:
                 reopen(position)
                 difference.reopened.append(row.id)
             case .postponed, nil:
-                // An answer that arrived since is newer than what was read; the next read has both.
+                // If the row has changed here since the queue was read, the row is newer. The next read will have both
+                // changes.
                 if row.candidate == candidate || (row.end == nil && before[row.id] != row.candidate) { continue }
                 difference.changed.append(row.id)
                 if candidate.item.outcome != row.candidate.item.outcome { rows[position].isLookingUp = false }
@@ -438,7 +440,8 @@ extension Batch {
         }
     }
 
-    /// Removes the oldest answered rows until `limit` of them are left, and the acts of which no row is left.
+    /// Removes the oldest answered rows until `limit` answered rows are left. Acts that have no row left are removed
+    /// too.
     mutating func forgetAnswered(beyond limit: Int) {
         let answered = rows.filter { $0.end != nil && $0.end != .postponed }
         guard answered.count > limit else { return }

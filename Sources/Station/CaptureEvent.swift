@@ -11,7 +11,7 @@ public struct CaptureEvent: Sendable, Equatable {
     public var image: String?
     public var title: String?
     public var source: SourceName?
-    /// The reason as a person reads it, without a full stop; nil if there is none.
+    /// The reason for the event, in words and without a full stop; nil if there is none.
     public var reason: String?
     public var item: ID<IntakeItem>?
     public var copy: ID<Copy>?
@@ -46,7 +46,7 @@ public struct CaptureEvent: Sendable, Equatable {
         self.item = item.id
     }
 
-    /// Creates the event of a number or code that is not a book's, or of an input without a code.
+    /// Creates the event for a number or code that is not a book's, or for an input without a code.
     public init(
         refused name: Name = .refused, raw: String? = nil, kind: CodeKind? = nil, addon: String? = nil, origin: Origin,
         image: String? = nil, reason: String
@@ -60,7 +60,7 @@ public struct CaptureEvent: Sendable, Equatable {
         self.reason = reason
     }
 
-    /// Creates the event of a number that was refused.
+    /// Creates the event for a number that was refused.
     public init(refused number: TypedNumber, _ refusal: ISBNRefusal) {
         let kind: CodeKind? = if case .notABook(let kind) = refusal { kind } else { nil }
         self.init(
@@ -68,7 +68,7 @@ public struct CaptureEvent: Sendable, Equatable {
             reason: refusal.description)
     }
 
-    /// Creates the event of a code in a frame or photo that was refused.
+    /// Creates the event for a refused code in a frame or photo.
     public init(refused symbol: Symbol, _ refusal: ISBNRefusal, origin: Origin = .camera, image: String? = nil) {
         self.init(
             refused: .refused, raw: symbol.payload, kind: symbol.kind, addon: symbol.addon, origin: origin,
@@ -78,8 +78,8 @@ public struct CaptureEvent: Sendable, Equatable {
 
     public static func captured(_ item: IntakeItem) -> CaptureEvent { CaptureEvent(.captured, of: item) }
 
-    /// Returns the event of a lookup's outcome: found, not found, temporary, blocked or bad data; nil if no source has
-    /// been asked yet.
+    /// Returns the event for the outcome of a lookup: found, not found, temporary, blocked or bad data; nil if no
+    /// source has been asked yet.
     public static func lookedUp(_ item: IntakeItem) -> CaptureEvent? {
         guard let outcome = item.outcome, let name = Name(rawValue: outcome.rawValue) else { return nil }
         var event = CaptureEvent(name, of: item)
@@ -89,7 +89,7 @@ public struct CaptureEvent: Sendable, Equatable {
         return event
     }
 
-    /// Returns the event of a candidate that stays in the queue, with the reason why it stays.
+    /// Returns the event for a candidate that stays in the queue, with the reason why it stays.
     public static func queued(_ candidate: Candidate) -> CaptureEvent {
         var event = CaptureEvent(.queued, of: candidate.item)
         event.reason =
@@ -97,12 +97,13 @@ public struct CaptureEvent: Sendable, Equatable {
             ?? (candidate.metadata.isWeakMatch
                 ? Metadata.weakMatchReason
                 : candidate.isComplete
-                    ? candidate.item.isReadFromPrint ? "read from print: compare it with the book" : "not confirmed"
+                    ? candidate.item.isReadFromPrint
+                        ? "the number was read from print; compare it with the book" : "not confirmed"
                     : "it has no title yet")
         return event
     }
 
-    /// Returns the event of a candidate that was saved, or was not because its book is owned.
+    /// Returns the event for the result of a save. If the library already holds the book, the event is ``Name/owned``.
     public static func saved(_ candidate: Candidate, _ result: SaveResult) -> CaptureEvent {
         var event = CaptureEvent(.saved, of: candidate.item)
         event.title = candidate.metadata.title

@@ -5,7 +5,7 @@ import FoundationEssentials
 /// The steps from a detection to a saved book: detection → intake item → candidate → confirmed → book. ``Station`` runs
 /// them.
 ///
-/// It depends on the domain's ports alone, and tests control its time.
+/// It depends only on the domain's ports. The time comes from `now`, so that tests can control it.
 public struct CaptureFlow: Sendable {
     let intake: any Intake
     let shelf: any Shelf
@@ -50,8 +50,8 @@ public struct CaptureFlow: Sendable {
     ) async throws -> [IntakeItem] {
         while true {
             do {
-                // A task of its own, so that cancellation never stops an attempt half way: nothing is captured twice or
-                // reported as lost.
+                // The attempt runs in a task of its own, so that cancellation never stops it half way. Otherwise a
+                // captured book could be reported as lost, or captured twice.
                 let preset = await preset()
                 return try await Task {
                     try await intake.enqueue(detections, preset: preset, lease: Self.lease, at: now())
@@ -68,9 +68,9 @@ public struct CaptureFlow: Sendable {
     /// Receives candidates once their answers are stored, in the order in which the answers arrive.
     public typealias Delivery = @Sendable ([Candidate]) async throws -> Void
 
-    /// Looks up items of the queue: first those that the library holds or that were found before, then the others in
-    /// the answer cache and at the sources. Several items are looked up together, and every answer is stored before it
-    /// is delivered. An item that another process is looking up is delivered in its present state.
+    /// Looks up items of the queue: first the items that the library holds or that were found before, then all other
+    /// items in the answer cache and at the sources. Several items are looked up together, and every answer is stored
+    /// before it is delivered. An item that another process is looking up is delivered in its present state.
     ///
     /// - Parameter areCaptured: true if this flow has just captured the items, so that they are leased to this process
     ///   already.
@@ -101,16 +101,16 @@ public struct CaptureFlow: Sendable {
         var seen: Set<ID<IntakeItem>> = []
         while !Task.isCancelled {
             let due = try await intake.lease(nil, limit: Self.mostAtOnce, for: Self.lease, at: now())
-            // An item that is leased a second time could not be stored, because another process has it by now.
+            // If an item is leased a second time, its answer could not be stored, because another process had leased
+            // it.
             guard due.contains(where: { seen.insert($0.id).inserted }) else { return }
             try await ask(due, refresh: false, deliver: deliver)
         }
     }
 
-    /// Looks up these items again, even if they are not due, at the sources only: neither the library nor the answer
-    /// cache is asked.
+    /// Looks up items again, even if they are not due. Only the sources are asked, not the library or the answer cache.
     ///
-    /// - Parameter ids: nil for every waiting item.
+    /// - Parameter ids: the items; nil for all waiting items.
     public func lookUpAgain(_ ids: [ID<IntakeItem>]?, deliver: @escaping Delivery) async throws {
         var rest: [ID<IntakeItem>]
         if let ids { rest = ids } else { rest = try await intake.items(in: [.waiting]).map(\.id) }
@@ -155,7 +155,7 @@ public struct CaptureFlow: Sendable {
         }
         let unknown = open.map(\.isbn).uniqued()
         guard !unknown.isEmpty else { return }
-        // Cache and offline index answer many at once: one commit stores a burst of answers.
+        // The cache and the offline index answer many ISBNs at once, so one commit stores a burst of answers.
         try await forEachBurst(of: lookup.lookUp(unknown, refresh: refresh)) { burst in
             try Task.checkCancellation()
             try await store(Dictionary(burst.map { ($0.isbn, $0) }, uniquingKeysWith: { first, _ in first }))
@@ -170,7 +170,7 @@ public struct CaptureFlow: Sendable {
         return items.map { Candidate(item: $0, existing: known[$0.isbn] ?? []) }
     }
 
-    /// Returns the item's current candidate; nil if it is no longer in the queue.
+    /// Returns the item's current candidate; nil if the item is no longer in the queue.
     public func candidate(_ id: ID<IntakeItem>) async throws -> Candidate? {
         guard let item = try await intake.item(id), item.state == .waiting else { return nil }
         return try await recognise([item])[0]
@@ -180,7 +180,7 @@ public struct CaptureFlow: Sendable {
 
     /// Saves confirmed books in one durable commit.
     ///
-    /// - Parameter change: an earlier change that this one extends, so that both are undone together.
+    /// - Parameter change: an earlier change to which this save is added, so that both are undone together.
     public func save(_ confirmed: [Confirmed], continuing change: ID<Change>? = nil) async throws -> [SaveResult] {
         try await shelf.add(confirmed, continuing: change, at: now())
     }
@@ -192,13 +192,12 @@ public struct CaptureFlow: Sendable {
         try await intake.skip(candidates.map(\.item.id), at: now())
     }
 
-    /// Removes items from the queue whose books the library holds, so that nothing is left to do for them.
+    /// Removes items from the queue because the library already holds their books.
     public func close(_ ids: [ID<IntakeItem>]) async throws {
         if !ids.isEmpty { try await intake.close(ids) }
     }
 
-    /// Stores the fields that a person has edited in a candidate that is not saved yet, and leaves all other fields as
-    /// they are stored.
+    /// Stores the fields that a person has edited in an unsaved candidate. All other stored fields stay unchanged.
     ///
     /// - Returns: the current candidate.
     public func keepEdits(of candidate: Candidate, fields: Set<Metadata.Field>) async throws -> Candidate {
@@ -222,8 +221,8 @@ public struct CaptureFlow: Sendable {
 extension Candidate {
     /// True if `--yes` may save the candidate: a source has a record with this ISBN, or a person has entered the title.
     ///
-    /// Never true for a number that was read from print: one misread number in ten has a correct check digit by chance,
-    /// and may be the ISBN of another book. A person has to compare it with the book.
+    /// This is never true for a number that was read from print, because one misread number in ten has a correct check
+    /// digit by chance and may be the ISBN of another book. A person has to compare the number with the book.
     public var isSureEnough: Bool {
         isComplete
             && (metadata.sources[.title] == .person

@@ -1,7 +1,8 @@
 import Bookplate
 import FoundationEssentials
 
-/// Fetches the covers of saved editions that have none yet, each once.
+/// Fetches the missing covers of saved editions. If a source has no cover for an edition, it is not asked for that
+/// cover again.
 public struct CoverFetcher: Sendable {
     private let covers: any Covers
     private let fetch: any CoverFetch
@@ -13,7 +14,7 @@ public struct CoverFetcher: Sendable {
         self.now = now
     }
 
-    /// Fetches covers that are missing, those of the newest editions first.
+    /// Fetches missing covers, starting with the newest editions.
     ///
     /// - Parameters:
     ///   - limit: the largest number of covers to fetch.

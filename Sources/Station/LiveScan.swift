@@ -2,7 +2,7 @@ import Bookplate
 import Foundation
 import Synchronization
 
-/// Reads a source's frames on a separate thread and reports the codes that are shown to it.
+/// Reads a source's frames on a separate thread and reports the codes that are shown to the camera.
 ///
 /// The frames stay on that thread; only events and a ``snapshot`` leave it.
 public final class LiveScan: Sendable {
@@ -25,10 +25,10 @@ public final class LiveScan: Sendable {
         /// The time from the last frame's time stamp to the end of its decoding.
         public var latency: Duration = .zero
         public var light = FrameResult.Light()
-        /// The sharpness that was last measured on something that looks like bars; nil if there was none.
+        /// The sharpness of the last thing that looked like bars; nil if nothing has looked like bars.
         public var sharpness: Double?
-        /// The width of a code's narrowest bar in pixels, last measured on something that looks like bars; nil if there
-        /// was none.
+        /// The width in pixels of the narrowest bar in the last thing that looked like bars; nil if nothing has looked
+        /// like bars.
         public var pixelsPerModule: Double?
         /// The codes that were read in the last frame.
         public var symbols: [Symbol] = []
@@ -49,7 +49,7 @@ public final class LiveScan: Sendable {
         var isRunning = false
     }
 
-    /// The thread counts as stuck in the driver after this time without a frame or a report.
+    /// The time without a frame or a report after which the thread counts as stuck in the driver.
     public static let stuckAfter: Duration = .seconds(15)
 
     /// - Parameters:
@@ -104,7 +104,7 @@ public final class LiveScan: Sendable {
         source.stop()
         guard state.withLock(\.isRunning) else { return true }
         let hasEnded = ended.wait(timeout: .now() + .milliseconds(Int(limit / .milliseconds(1)))) == .success
-        // Wakes another caller that waits.
+        // Wakes any other caller that is waiting.
         if hasEnded { ended.signal() }
         return hasEnded
     }

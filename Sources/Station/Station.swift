@@ -4,7 +4,7 @@ import Bookplate
 /// The station captures books, looks them up and carries out what people decide, for every screen alike. The terminal,
 /// the prompts, the JSON modes and the kiosk listen to ``news`` and call the acts.
 ///
-/// The station has all state, so that two pages show the same, and a page still shows it after it was loaded again.
+/// The station keeps all state, so that two pages show the same, and nothing is lost when a page is loaded again.
 /// Capturing, lookups and acts run at the same time and never wait for each other. Acts run one at a time, in the order
 /// of their calls. Each act is durable when it returns, and is completed even if the caller is cancelled.
 public actor Station {
@@ -13,15 +13,15 @@ public actor Station {
         public var preset = Preset()
         /// True if no source is asked.
         public var isOffline = false
-        /// True if the batch holds the whole queue, no matter which device captured the books, and follows the library;
-        /// false if it holds only the books that this station captures.
+        /// True if the batch holds the whole queue, including books from other devices, and is updated when the library
+        /// changes; false if it holds only the books that this station captures.
         public var followsQueue = false
         /// True if waiting items whose lookup is due are looked up every ``Station/roundInterval``.
         public var looksUpDue = false
-        /// Set if books that are found are saved automatically (`--yes`).
+        /// The consent to save found books automatically (`--yes`); nil if a person has to save them.
         public var saving: AutomaticSaving?
-        /// The time that the station takes, when it stops, to store detections that are not on disk yet; nil if it
-        /// waits as long as the library does.
+        /// The longest time that the station spends, when it stops, on storing detections that are not on disk yet; nil
+        /// to wait as long as the library takes.
         public var lastAttempt: Duration? = Station.lastAttempt
 
         public init(preset: Preset = Preset()) { self.preset = preset }
@@ -31,8 +31,8 @@ public actor Station {
     public struct AutomaticSaving: Sendable {
         /// True if further copies of owned books are saved too.
         public var anotherCopy: Bool
-        /// True if nobody watches the screen: owned books then leave the queue at once, and all saves are one change,
-        /// so that the whole run can be undone at once.
+        /// True if nobody watches the screen: owned books then leave the queue immediately, and all saves are one
+        /// change, so that one undo reverts the whole run.
         public var isUnattended: Bool
 
         public init(anotherCopy: Bool, isUnattended: Bool) {
@@ -57,7 +57,7 @@ public actor Station {
     var batch: Batch
     var camera: CameraState?
     var view = CameraView()
-    /// The transient error because of which detections cannot be stored now.
+    /// The transient error that currently prevents detections from being stored; nil if there is none.
     var captureError: (any Error)?
     /// The number of waiting items that are not in the batch.
     var waitingElsewhere = 0
@@ -65,18 +65,20 @@ public actor Station {
     var pictured: Set<ID<IntakeItem>> = []
     /// The items that this station has captured since it started. A change of the preset applies to these.
     var capturedHere: Set<ID<IntakeItem>> = []
-    /// The items that were given the batch's preset when it was changed, or had left the queue by then.
+    /// The items to which the batch's preset is not applied again. They were included in its last change, or were taken
+    /// from the queue with a preset of their own.
     var givenPreset: Set<ID<IntakeItem>> = []
     /// The error of the last attempt to read the queue. The same error is not logged twice in a row.
     var queueError: String?
 
     let acts = AsyncSemaphore()
-    /// Detections that are not on disk yet, oldest first: each stays until it is captured or reported as not captured.
+    /// Detections that are not on disk yet, oldest first. Each detection stays here until it is captured or reported as
+    /// not captured.
     private nonisolated let pending = SharedValue<[Detection]>([])
     private var captureTask: Task<Void, Never>?
     private var lookups: [LookupRequest] = []
     private var lookupTask: Task<Void, Never>?
-    /// The change that all saves of an unattended run extend.
+    /// The change to which all saves of an unattended run are added.
     private var unattendedChange: ID<Change>?
     private var retryTask: Task<Void, Never>?
     private nonisolated let libraryChanges = Signal()
@@ -88,7 +90,7 @@ public actor Station {
     /// True once the queue has been read.
     private var isRestored = false
 
-    /// The time between two rounds in which items that are due are looked up.
+    /// The time between two rounds of lookups. Each round looks up the items that are due.
     public static let roundInterval: Duration = .seconds(60)
     /// The time between two readings of the camera's snapshot.
     static let viewInterval: Duration = .milliseconds(100)
@@ -120,7 +122,7 @@ public actor Station {
         (queuedNews, newsContinuation) = AsyncStream.makeStream(of: News.self)
     }
 
-    /// The station's events in their order, for one listener. The sequence ends after ``endNews()``.
+    /// The station's events in order, for one listener. The sequence ends after ``endNews()``.
     public nonisolated var news: AsyncMapSequence<AsyncStream<News>, News> {
         queuedNews.map { [isBatchNewsQueued] news in
             if case .batch = news { _ = isBatchNewsQueued.exchange(false) }
@@ -133,14 +135,14 @@ public actor Station {
 
     nonisolated func post(_ item: News) { newsContinuation.yield(item) }
 
-    /// Ends ``news`` after the events that were posted so far.
+    /// Ends ``news`` after the events that have been posted so far.
     public nonisolated func endNews() { newsContinuation.finish() }
 }
 
 // MARK: - Reading
 
 extension Station {
-    /// The state at this moment.
+    /// Returns the current state.
     ///
     /// - Parameter limit: the largest number of rows. Open rows take precedence over answered ones.
     public func snapshot(limit: Int = 200) -> Snapshot {
@@ -154,8 +156,8 @@ extension Station {
             captureError: captureError)
     }
 
-    /// The batch, the pending detections with the error that delays them, and the number of waiting items outside the
-    /// batch: the state of a screen that draws all of it.
+    /// The state for a screen that draws everything: the batch, the pending detections, the error that delays them, and
+    /// the number of waiting items outside the batch.
     public var contents: (batch: Batch, pending: [Detection], captureError: (any Error)?, waitingElsewhere: Int) {
         (batch, pending.value, captureError, waitingElsewhere)
     }
@@ -163,7 +165,7 @@ extension Station {
     /// Returns a row; nil if it is not in the batch.
     public func row(_ id: ID<IntakeItem>) -> Row? { batch[id].map(row) }
 
-    /// Reads an open row from the library again, together with the books of its ISBN.
+    /// Reads an open row from the library again, together with the books that have its ISBN.
     ///
     /// - Returns: the row; nil if it is not in the batch.
     public func reload(_ id: ID<IntakeItem>) async throws -> Row? {
@@ -176,7 +178,7 @@ extension Station {
         try await flow.intake.thumbnail(of: id)
     }
 
-    /// The state of the camera at this moment, also while a driver hangs; nil without a camera.
+    /// The current state of the camera, available even while its driver hangs; nil if there is no camera.
     public nonisolated var liveSnapshot: LiveScan.Snapshot? { live?.snapshot }
 
     /// True if the program reads a handheld scanner exclusively.
@@ -209,8 +211,8 @@ extension Station {
 extension Station {
     /// Captures a number typed by a person or sent by a handheld scanner.
     ///
-    /// - Parameter request: an identifier that the page has made, which becomes the item's id. A request that is
-    ///   repeated captures nothing more.
+    /// - Parameter request: an identifier that the page has made. It becomes the item's id, so that a repeated request
+    ///   captures nothing more.
     /// - Returns: the row of the item, which is then on disk.
     /// - Throws: ``ISBNRefusal`` if the number is not an ISBN, ``Refusal/answered`` if the request was captured and
     ///   answered before, or the library's error if nothing was captured.
@@ -226,7 +228,7 @@ extension Station {
     /// - Returns: the rows of the detections, except for requests that were captured and answered before.
     public func capture(_ detections: [Detection]) async throws -> [Row] {
         guard !detections.isEmpty else { return [] }
-        // Completed even if the page goes away: what is on disk must be in the batch.
+        // The capture is completed even if the page goes away, because everything on disk must be in the batch.
         return try await resultOrCancellation(of: Task { try await captureNow(detections) })
     }
 
@@ -250,11 +252,12 @@ extension Station {
         Task { await startCapturing() }
     }
 
-    /// Queues a line of a handheld scanner for capturing and never waits. A line that is not an ISBN is refused in the
-    /// ``news``.
+    /// Queues a line of a handheld scanner for capturing and never waits. If the line is not an ISBN, a refusal is
+    /// posted to ``news``.
     public nonisolated func enqueue(scannedLine line: String) { enqueue(TypedNumber(text: line, origin: .scanner)) }
 
-    /// Queues a typed number for capturing and never waits. A text that is not an ISBN is refused in the ``news``.
+    /// Queues a typed number for capturing and never waits. If the text is not an ISBN, a refusal is posted to
+    /// ``news``.
     public nonisolated func enqueue(_ number: TypedNumber) {
         do throws(ISBNRefusal) {
             enqueue(try number.detection())
@@ -282,7 +285,7 @@ extension Station {
         do {
             candidates = try await flow.recognise(new)
         } catch {
-            // They are captured in any case; the lookup reads the library again.
+            // The items are captured nevertheless, and the lookup will read the library again.
             log("\(error)")
         }
         for (item, detection) in pairs where detection.thumbnail != nil { pictured.insert(item.id) }
@@ -297,7 +300,7 @@ extension Station {
         return zip(items, detections).filter { $0.isbn == $1.isbn }.compactMap { item, _ in row(item.id) }
     }
 
-    /// Puts items of the queue into the batch and looks up those that have not been found yet.
+    /// Puts items of the queue into the batch, and looks up the items that have not been found yet.
     public func adopt(_ items: [IntakeItem]) async throws {
         batch.add(try await flow.recognise(items))
         capturedHere.formUnion(items.map(\.id))
@@ -331,14 +334,14 @@ extension Station {
         notifyIfIdle()
     }
 
-    /// Tries once more to capture what is pending when the station stops.
+    /// Makes a last attempt to capture the pending detections when the station stops.
     private func captureLast() async {
         let last = pending.value
         guard !last.isEmpty, !isStopped else { return }
         do {
             _ = try await captureNow(last)
         } catch {
-            // It was reported as not captured in time.
+            // `run()` has already reported these detections as not captured in time.
             guard !isStopped else { return }
             for detection in last { log("not captured: \(detection.isbn.digits): \(error)") }
             post(.notCaptured(last, error))
@@ -404,7 +407,7 @@ extension Station {
         notifyIfIdle()
     }
 
-    /// Runs a lookup and applies its results. An error is reported and does not end the lookups, because the items wait
+    /// Runs a lookup and applies its results. An error is reported but does not end the lookups, because the items stay
     /// in the queue.
     private func deliver(
         to ids: [ID<IntakeItem>], _ lookup: @Sendable (@escaping CaptureFlow.Delivery) async throws -> Void
@@ -413,7 +416,7 @@ extension Station {
             try await lookup { candidates in try await self.apply(candidates) }
         } catch {
             if !Task.isCancelled {
-                log("the lookup failed, the books wait in the queue: \(error)")
+                log("the lookup failed; the books stay in the queue: \(error)")
                 post(.failed(error))
             }
         }
@@ -426,8 +429,8 @@ extension Station {
     private func apply(_ candidates: [Candidate]) async throws {
         var known: [ID<IntakeItem>] = []
         for candidate in candidates {
-            // Another process is looking it up, and the library will report the result; the next round looks up the
-            // rest.
+            // Another process is looking up this item, and the library will report the result. If it does not, the next
+            // round looks up the item.
             if candidate.item.outcome == nil, options.followsQueue, !options.isOffline { continue }
             let wasLookingUp = batch[candidate.item.id]?.isLookingUp == true
             guard batch.update(with: candidate), let row = row(candidate.item.id) else { continue }
@@ -519,7 +522,7 @@ extension Station {
         }
     }
 
-    /// Fetches covers after every save, and once every ``roundInterval`` those that could not be fetched before.
+    /// Fetches covers after every save. Covers that could not be fetched are tried again once every ``roundInterval``.
     private func fetchCovers() async {
         guard let covers, !options.isOffline else { return }
         saves.send()
@@ -599,7 +602,7 @@ extension Station {
             show(.ended)
             post(.sourceEnded(nil))
         } catch {
-            show(.trouble(CameraError(.failing, "frames cannot be read here: \(error). Restart the service.")))
+            show(.trouble(CameraError(.failing, "the frames cannot be read: \(error). Restart the service.")))
             post(.sourceEnded(error))
         }
     }
@@ -622,7 +625,7 @@ extension Station {
     }
 
     private func show(_ state: CameraState) {
-        // An error says more than the end of the frames.
+        // The error stays, because it says more than the end of the frames.
         if case .trouble = camera, state == .ended { return }
         guard state != camera else { return }
         camera = state
@@ -634,7 +637,7 @@ extension Station {
         guard let live else { return }
         while await pause(Self.viewInterval) {
             let now = live.snapshot
-            // A thread that hangs in the driver cannot report it.
+            // A thread that hangs in the driver cannot report that it hangs.
             if case .trouble(let error) = now.camera, error.kind == .stuck { show(now.camera) }
             let view = CameraView(now)
             if view != self.view {
@@ -700,7 +703,7 @@ extension Station {
         if !difference.isEmpty { batchChanged() }
     }
 
-    /// Waits for a time.
+    /// Waits for the given time.
     ///
     /// - Returns: false if the task was cancelled.
     private func pause(_ time: Duration) async -> Bool {

@@ -32,7 +32,7 @@ extension Station {
         public var nextUndo: Batch.Act?
         /// Detections that are not on disk yet, oldest first.
         public var pending: [Detection]
-        /// The error because of which detections cannot be stored now; nil if there is none.
+        /// The error that currently prevents detections from being stored; nil if there is none.
         public var captureError: (any Error)?
     }
 
@@ -57,7 +57,8 @@ extension Station {
         public var width = 0
         /// The height of the frames in pixels; 0 while there are no frames.
         public var height = 0
-        /// The four corners of every code in the last frame, clockwise from its own top left, in pixels of the frame.
+        /// The four corners of every code in the last frame, clockwise from the code's own top left corner, in pixels
+        /// of the frame.
         public var symbols: [[Spot]] = []
         public var hint: Hint?
         public var framesPerSecond = 0
@@ -83,7 +84,8 @@ extension Station {
         ///
         /// - Parameter isFirst: true for the first answer of the lookup.
         case known(Row, isFirst: Bool)
-        /// A code or number was refused because it is not a book's, or a photo because no code was found in it.
+        /// A code or number was refused because it is not a book's, or a photo was refused because no code was found in
+        /// it.
         case refused(CaptureEvent, ISBNRefusal?)
         /// The library cannot store captures now because of this error. The station tries again every second.
         case captureWaits(any Error)
@@ -91,7 +93,7 @@ extension Station {
         case notCaptured([Detection], any Error)
         /// Books were saved because of `--yes`.
         case saved(Saved)
-        /// An unattended run with `--yes` has finished with the books of these events.
+        /// An unattended run with `--yes` has dealt with some books. The events say what happened to each book.
         case settled([CaptureEvent])
         /// A lookup or an automatic save failed; the books wait in the queue.
         case failed(any Error)
@@ -99,7 +101,7 @@ extension Station {
         case batch
         /// The camera's state changed.
         case camera(CameraState?)
-        /// No more frames will arrive. There is an error if frames could not be read at all.
+        /// No more frames will arrive. The error is nil unless the frames could not be read at all.
         case sourceEnded((any Error)?)
         /// The handheld scanner can be used, for the first time or again.
         case scannerReady(name: String)
@@ -137,23 +139,24 @@ extension Station {
     public enum UndoScope: Sendable {
         /// The newest act of the batch.
         case newest
-        /// The newest act of the batch, but only if it is this change, which the person saw on the screen.
+        /// The newest act of the batch, but only if it made this change, which is the change that the person saw on the
+        /// screen.
         case act(ID<Change>)
         /// All saves of the batch.
         case allSaves
-        /// Any change of the library, no matter on which screen or device it was made.
+        /// The given change of the library, no matter on which screen or device it was made.
         case change(ID<Change>)
     }
 
     /// The outcome of an undo.
     public struct Undone: Sendable {
-        /// The changes that were undone, newest first, as the library's history has them.
+        /// The changes that were undone, newest first, as recorded in the library's history.
         public var changes: [Change] = []
-        /// Those of the changes that were acts of the batch.
+        /// The undone acts of the batch.
         public var acts: [Batch.Act] = []
         /// One event for each book whose row was reopened.
         public var events: [CaptureEvent] = []
-        /// The error because of which the remaining acts were not undone; nil if all were.
+        /// The error that prevented some changes from being undone; nil if all changes were undone.
         public var failure: (any Error)?
 
         public init() {}
@@ -167,7 +170,7 @@ extension Station {
         case answered
         /// The batch has no act that could be undone.
         case nothingToUndo
-        /// The change that the person saw is not the newest any more, or is already undone.
+        /// The change that the person saw is no longer the newest, or is already undone.
         case notNewest
 
         public var description: String {
@@ -175,7 +178,8 @@ extension Station {
             case .gone: "it is no longer in the queue"
             case .answered: "it is already answered"
             case .nothingToUndo: "there is nothing to undo here"
-            case .notNewest: "there is a newer change, or it is already undone; check which change would be undone now"
+            case .notNewest:
+                "there is a newer change, or this change is already undone; check which change would be undone now"
             }
         }
     }
@@ -196,9 +200,9 @@ extension Station.Refusal: Bookplate.Refusal {
 }
 
 extension Preset {
-    /// Returns the preset with its shelf and tags cleaned as the library stores them.
+    /// Returns the preset with its shelf and tags in the cleaned form that the library stores.
     ///
-    /// - Throws: ``TextRefusal`` if a name is too long or has characters that no name may have.
+    /// - Throws: ``TextRefusal`` if a name is too long or contains characters that are not allowed in a name.
     public func checked() throws(TextRefusal) -> Preset {
         var preset = self
         preset.shelf = try shelf.map { text throws(TextRefusal) in try text.checked(as: "shelf", limit: TextLimit.name)

@@ -10,7 +10,7 @@ public struct TypedNumber: Sendable, Equatable {
         self.origin = origin
     }
 
-    /// Returns the book whose ISBN this is, with the digits of an add-on if they follow the ISBN.
+    /// Returns the detection of the book with this ISBN. It includes the digits of an add-on if they follow the ISBN.
     ///
     /// - Throws: ``ISBNRefusal`` if the text is not an ISBN.
     public func detection() throws(ISBNRefusal) -> Detection {

@@ -42,7 +42,7 @@ struct EditForm {
     /// Returns the output that shows the field being edited.
     func line(width: Int) -> String { editor.line(width: width) }
 
-    /// All fields with their values, for a screen that shows them at once.
+    /// All fields with their values, for a screen that shows all fields at once.
     var rows: [(label: String, text: String, isBeingEdited: Bool)] {
         Field.allCases.enumerated().map { position, field in
             (field.label, position == index ? editor.text : texts[field] ?? "", position == index)

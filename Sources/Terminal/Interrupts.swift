@@ -18,15 +18,15 @@ package enum Interrupts {
         var resume: (@Sendable () -> Void)?
         /// Closes the full screen; called before the terminal is restored.
         var leave: (@Sendable () -> Void)?
-        /// Called when the first signal arrives, which then does not end the program.
+        /// Called when the first signal arrives. In that case, this signal does not end the program.
         var first: (@Sendable () -> Void)?
     }
 
     private static let state = Mutex(State())
     private static let ends = [SIGINT, SIGTERM, SIGHUP]
 
-    /// Starts to handle signals. When a signal ends the program, the line that `lastMessage` returns is printed, or
-    /// nothing if it returns nil.
+    /// Starts to handle signals. When a signal ends the program, the line that `lastMessage` returns is printed. If it
+    /// returns nil, nothing is printed.
     package static func handle(lastMessage: @escaping @Sendable () -> String?) {
         let isFirst = state.withLock { state in
             state.lastMessage = lastMessage
@@ -44,8 +44,8 @@ package enum Interrupts {
         }
     }
 
-    /// Sets what happens at the first signal, so that a service can shut down in order. Only a second signal ends the
-    /// program at once.
+    /// Sets the closure that is called at the first signal, so that a service can shut down cleanly. A second signal
+    /// ends the program at once.
     package static func onFirst(_ first: @escaping @Sendable () -> Void) { state.withLock { $0.first = first } }
 
     private static func removeFirst() -> (@Sendable () -> Void)? {
@@ -79,8 +79,8 @@ package enum Interrupts {
     /// Sets the closure that is called when the program continues after Control-Z; nil to call nothing.
     static func onResume(_ resume: (@Sendable () -> Void)?) { state.withLock { $0.resume = resume } }
 
-    /// Sets the closure that closes a full screen. It is called before the terminal is restored, because of Control-Z
-    /// or of a signal that ends the program. Pass nil when the full screen has been closed.
+    /// Sets the closure that closes a full screen. When Control-Z or a signal that ends the program arrives, it is
+    /// called before the terminal is restored. Pass nil when the full screen has been closed.
     static func onLeaving(_ leave: (@Sendable () -> Void)?) {
         state.withLock { $0.leave = leave }
         if leave == nil { Signals.useDefault(SIGTSTP) } else { Signals.install(SIGTSTP) }
@@ -96,7 +96,7 @@ package enum Interrupts {
         }
         guard isScreen else { return }
         // The kernel does not stop a process that no shell could continue. The signal is then lost, and the program
-        // goes on here at once.
+        // continues here at once.
         Signals.useDefault(SIGTSTP)
         Signals.raise(SIGTSTP)
         Signals.install(SIGTSTP)

@@ -124,7 +124,8 @@ package final class Keyboard: Sendable {
 
     private static let pasteBegins = Array("\u{1B}[200~".utf8)
     private static let pasteEnds = Array("\u{1B}[201~".utf8)
-    /// The longest pasted text that is kept, in bytes. A longer text is not a list of numbers.
+    /// The longest pasted text that is kept, in bytes. A longer text is dropped, because it is certainly not a list of
+    /// numbers.
     private static let longestPaste = 64 << 10
 
     /// Removes complete keys from the front of the bytes and returns the keys. An incomplete UTF-8 or escape sequence
@@ -150,7 +151,7 @@ package final class Keyboard: Sendable {
                 continue
             case 0x1B where bytes.count > 1 && (bytes[1] == UInt8(ascii: "[") || bytes[1] == UInt8(ascii: "O")):
                 guard let end = bytes.dropFirst(2).firstIndex(where: { (0x40...0x7E).contains($0) }) else {
-                    // No key is this long.
+                    // No key has a sequence as long as this, so the bytes are dropped.
                     if isWhole || bytes.count > 16 { bytes.removeAll() }
                     return keys
                 }
@@ -198,7 +199,7 @@ struct KeyBurst {
     private var text = ""
     private var last: Duration = .zero
 
-    /// - Returns: the number if this key is the Enter after it; nil for any other key.
+    /// - Returns: the number if this key is the Enter that follows it; nil for any other key.
     mutating func append(_ key: Keyboard.Key, at time: Duration) -> String? {
         defer { last = time }
         if time - last > Self.gap { text = "" }

@@ -30,7 +30,7 @@ enum Signals {
         thread.start()
     }
 
-    /// Handles a signal from now on, after ``useDefault(_:)`` or for the first time.
+    /// Starts to handle a signal, either for the first time or again after ``useDefault(_:)``.
     static func install(_ number: Int32) {
         var action = sigaction()
         action.__sigaction_handler.sa_handler = { number in

@@ -120,7 +120,7 @@ import Testing
             try terminal.wait(for: "● OWNED ALREADY")
             try terminal.wait(for: "You have it: on Bedroom 1")
             terminal.type("s")
-            try terminal.wait(for: "c adds another copy")
+            try terminal.wait(for: "Press c to add another copy")
             terminal.type("q")
             #expect(try terminal.finish() == 0)
             #expect(terminal.screen.contains("1 owned already"))

@@ -87,7 +87,7 @@ import Testing
             #expect(both.status == 69)
             #expect(
                 both.err
-                    == "scan: tesseract is not installed, so printed numbers are not read. Install it: apt install tesseract-ocr.\n"
+                    == "scan: tesseract is not installed, so printed numbers are not read. To install it, run 'apt install tesseract-ocr'.\n"
             )
             let lines = try both.objects()
             #expect((lines[0]["error"] as? String)?.contains("apt install tesseract-ocr") == true)
@@ -124,11 +124,11 @@ import Testing
             #expect(queued["origin"] as? String == "typed")
             #expect(queued["raw"] as? String == "0-441-47812-3")
             #expect(queued["image"] as? String == Self.blank)
-            #expect(queued["reason"] as? String == "read from print: compare it with the book")
+            #expect(queued["reason"] as? String == "the number was read from print; compare it with the book")
             #expect(ending.status == 4)
             // The same applies when the whole queue is confirmed later.
             let later = try scan.run("intake", "confirm", "--yes")
-            #expect(later.out.contains("read from print: compare it with the book"))
+            #expect(later.out.contains("the number was read from print; compare it with the book"))
             #expect(later.status == 4)
             #expect(try scan.run("library", "list", "--json").lines.isEmpty)
             // A number that the user typed is saved.
@@ -140,7 +140,7 @@ import Testing
         try withPrint("ISBN 0-441-47812-3 and 0-441-01359-7") { scan in
             let terminal = try PseudoTerminal(scan, "--image \(Self.blank) --ocr")
             try terminal.wait(for: "[s] save")
-            #expect(terminal.screen.contains("Read from print: compare the number with the book."))
+            #expect(terminal.screen.contains("The number was read from print. Compare it with the book."))
             // Saving all does not include these: each is asked for.
             terminal.type("a")
             terminal.type("s")

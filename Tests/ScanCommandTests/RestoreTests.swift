@@ -41,7 +41,7 @@ import Testing
             for name in all { try FileManager.default.removeItem(atPath: stick + "/" + name) }
             try other.run("backup", stick)
             let none = try mine.run("restore", "--yes")
-            #expect(none.status == 3 && none.err.contains("only of other libraries"), "\(none.err)")
+            #expect(none.status == 3 && none.err.contains("only backups of other libraries"), "\(none.err)")
         }
     }
 

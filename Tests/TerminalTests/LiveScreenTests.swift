@@ -106,7 +106,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("978044147812", "12 digits"), ("9780441478125", "✓ 978-0-441-47812-5: Enter captures it"),
+        ("978044147812", "12 digits"), ("9780441478125", "✓ 978-0-441-47812-5: press Enter to capture"),
         ("9780441478126", "✕ the last digit of this ISBN-13 should be 5, not 6"), ("054792822X", "✓ 978-0-547-92822-7"),
         ("]E09780441478125", "✓ 978-0-441-47812-5"), ("4006381333931", "✕ it is a product code"),
     ])

@@ -25,7 +25,8 @@ struct BackupCommand: AsyncParsableCommand {
         help: ArgumentHelp("A folder (an existing one, or a path that ends in /) or a file.", valueName: "target"),
         completion: .file())
     var target: String?
-    @Flag(help: "List the backups, newest first, including those in a folder given as the target.") var list = false
+    @Flag(help: "List the backups, newest first. If you name a target folder, its backups are listed too.")
+    var list = false
     @OptionGroup var paths: PathOptions
     @OptionGroup var output: OutputOptions
 
@@ -81,8 +82,8 @@ struct BackupList {
         [settings[.library].map { LibraryFile.ownBackupFolder(of: $0) }, settings[.backupFolder]].compactMap(\.self)
     }
 
-    /// Returns the backups, one folder after the other, and the newest first in each. A folder that cannot be read is
-    /// reported and skipped.
+    /// Returns the backups, folder by folder. In each folder, the newest backup comes first. A folder that cannot be
+    /// read is reported and skipped.
     func backups(also folder: String? = nil) -> [StoredBackup] {
         (folders + [folder].compactMap(\.self)).flatMap { folder in
             do {
@@ -150,7 +151,7 @@ struct RestoreCommand: AsyncParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "A backup file, or the name of a backup in the folder backups or in backupFolder.", valueName: "backup"),
+            "A backup file, or the name of a backup in one of the library's backup folders.", valueName: "backup"),
         completion: .file())
     var backup: String?
     @Flag(help: "Do not ask for confirmation. Without a name, restore the newest backup.") var yes = false
@@ -215,7 +216,7 @@ struct RestoreCommand: AsyncParsableCommand {
             }
             throw CommandError(
                 .nothing,
-                "there is no backup of this library in \(searched), only of other libraries. To see them, run 'scan backup --list'. Then give the name of the one to restore."
+                "there is no backup of this library in \(searched), only backups of other libraries. To see them, run 'scan backup --list'. Then give the name of the backup to restore."
             )
         }
         if own.areMixed {

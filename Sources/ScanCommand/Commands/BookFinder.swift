@@ -11,10 +11,10 @@ extension LibraryFile {
     /// book: words in tags, notes and quotes do not count.
     ///
     /// - Parameters:
-    ///   - name: an ISBN, an id or its last six or more characters, or words from the title, subtitle, authors and
-    ///     series.
+    ///   - name: an ISBN, an id, six or more characters at the end of an id, or words from the title, subtitle, authors
+    ///     and series.
     ///   - inTrash: true to look in the trash only, false to look in the library only.
-    /// - Throws: ``CommandError`` if no book fits, or if several fit, which the message lists.
+    /// - Throws: ``CommandError`` if no book fits, or if several books fit. The message then lists these books.
     func book(named name: String, inTrash: Bool = false) async throws -> Book {
         if let book = try await book(ID(rawValue: name.lowercased())), (book.copy.deleted != nil) == inTrash {
             return book

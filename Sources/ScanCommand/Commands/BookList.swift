@@ -221,7 +221,7 @@ struct ListOptions: ParsableArguments {
     var language: [String] = []
     @Option(
         help: ArgumentHelp(
-            "Only books with this rating: 0 to 5 stars, where 4 means 4 to under 5, or unrated (repeat it to allow several).",
+            "Only books with this rating: a number of stars from 0 to 5, or unrated. 4 means from 4 to under 5 stars. Repeat the option to allow several ratings.",
             valueName: "stars"))
     var rating: [RatingBand] = []
     @Flag(help: "Only books on the wishlist.") var wishlist = false
@@ -229,20 +229,21 @@ struct ListOptions: ParsableArguments {
     @Flag(help: "Only favourites.") var favourite = false
     @Option(
         help: ArgumentHelp(
-            "Only books added on these days: 2024, 2024-03, today, 2024-03-01..2024-04, ..2023 or 2024-11...",
+            "Only books added on these days, such as '2024', '2024-03', 'today', '2024-03-01..2024-04', '..2023' or '2024-11..'.",
             valueName: "days"))
     var added: String?
     @Option(help: ArgumentHelp("Only books started on these days.", valueName: "days")) var started: String?
     @Option(help: ArgumentHelp("Only books finished on these days.", valueName: "days")) var finished: String?
-    @Option(help: "The order of the books (default: best match first for a search, otherwise last added first).")
+    @Option(
+        help: "The order of the books (default: best match first for a search; otherwise, most recently added first).")
     var sort: BookQuery.Sort?
     @Flag(help: "Reverse the order of --sort.") var reverse = false
     @Option(help: "The maximum number of books (default: 50, or all with --json).") var limit: Int?
-    @Option(help: ArgumentHelp("Continue after the page that ended with this token.", valueName: "token")) var after:
+    @Option(help: ArgumentHelp("Continue after the page that printed this token.", valueName: "token")) var after:
         String?
-    @Flag(help: "Show the number of books for each value of each filter instead of the books.") var counts = false
+    @Flag(help: "Instead of the books, show how many books there are for each value of each filter.") var counts = false
 
-    /// The number up to which matches are counted, so that counting stays fast.
+    /// The largest number of matches that are counted. The limit keeps counting fast.
     private static let countLimit = 100_000
 
     func query(text: String = "") throws -> BookQuery {

@@ -9,8 +9,8 @@ struct DoctorCommand: AsyncParsableCommand {
         commandName: "doctor", abstract: "Check the camera, library, sources and clock, and give advice.",
         discussion: """
             Watches the camera for some seconds. Meanwhile, hold the back of a book up
-            to it. Nothing is captured or saved. The library is opened as by other
-            commands, so a library from an earlier version is upgraded.
+            to it. Nothing is captured or saved. As with other commands, a library from
+            an earlier version is upgraded when it is opened.
 
               scan doctor
               scan doctor --seconds 30    while you position the camera

@@ -20,11 +20,11 @@ struct IntakeCommand: AsyncParsableCommand {
 
         func run() async throws {
             guard let library = try Wiring(settings: paths.settings()).openExistingLibrary() else {
-                if !output.json { Output.shared.printNotice("There is no library yet, so nothing waits.") }
+                if !output.json { Output.shared.printNotice("There is no library yet, so the queue is empty.") }
                 return
             }
             let items = try await library.items(in: all ? Set(IntakeItem.State.allCases) : [.waiting])
-            if items.isEmpty, !output.json { Output.shared.printNotice("Nothing waits in the queue.") }
+            if items.isEmpty, !output.json { Output.shared.printNotice("The queue is empty.") }
             for item in items {
                 if output.json {
                     Output.shared.printLine(item.json)
@@ -96,7 +96,7 @@ struct IntakeCommand: AsyncParsableCommand {
                 let list = items.map { "  " + List.line(for: $0) }.joined(separator: "\n")
                 throw CommandError(
                     .nothing,
-                    "\"\(name.printable)\" fits several items. Give the id of one, which is at the beginning of its line:\n\(list)"
+                    "\"\(name.printable)\" fits several items. Give the id of one of them. The ids are at the beginning of the lines:\n\(list)"
                 )
             }
             let edit = try fields.edit()
@@ -105,13 +105,13 @@ struct IntakeCommand: AsyncParsableCommand {
             if output.json {
                 Output.shared.printLine(kept.json)
             } else {
-                Output.shared.printNotice("Kept: \(List.line(for: kept)). To save it, run 'scan intake confirm'.")
+                Output.shared.printNotice("Changed: \(List.line(for: kept)). To save it, run 'scan intake confirm'.")
             }
         }
     }
 
-    /// Skips items. The library, the hub's protocol and JSON call a skipped item *dismissed*, as the command was once
-    /// called.
+    /// Skips items. The library, the hub's protocol and JSON call a skipped item *dismissed*, because this command was
+    /// once called `dismiss`.
     struct Skip: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "skip", abstract: "Take items out of the queue without saving them.",

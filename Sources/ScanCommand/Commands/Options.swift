@@ -99,7 +99,7 @@ struct ConfirmOptions: ParsableArguments {
     }
 }
 
-/// The facts about a copy that can be given when it is entered and changed later.
+/// The facts about a copy that can be given when the copy is entered, and that can be changed later.
 struct CopyFactOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp("The rating in stars, from 0.25 to 5 in steps of 0.25; 0 clears it.", valueName: "stars"))

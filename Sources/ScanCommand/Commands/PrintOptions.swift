@@ -14,7 +14,7 @@ struct PrintOptions: ParsableArguments {
     /// Returns a function that reads the printed ISBNs in a photo, or `nil` without `--ocr`.
     ///
     /// If tesseract is missing, an error is printed at the first photo that needs it. Photos with a bar code are read
-    /// without it.
+    /// without tesseract.
     func reader() -> (@Sendable (PhotoFile) throws -> [PrintedISBN])? {
         guard ocr else { return nil }
         do throws(TesseractError) {
@@ -25,7 +25,7 @@ struct PrintOptions: ParsableArguments {
             return { _ in
                 if !isReported.exchange(true) {
                     Output.shared.printError(
-                        "tesseract is not installed, so printed numbers are not read. Install it: apt install tesseract-ocr."
+                        "tesseract is not installed, so printed numbers are not read. To install it, run 'apt install tesseract-ocr'."
                     )
                 }
                 throw error

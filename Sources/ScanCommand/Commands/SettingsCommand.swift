@@ -81,7 +81,7 @@ struct SettingsCommand: AsyncParsableCommand {
     struct Set: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "set",
-            abstract: "Change a setting, in the settings file or, for a setting of the library, in the library.",
+            abstract: "Change a setting in the settings file or, if it is a setting of the library, in the library.",
             discussion: "  scan settings set backupFolder /media/usb/books\n  scan settings set dailyGoal 30")
         @Argument(help: "The name of the setting.", completion: .list(NamedSetting.allValueStrings)) var name:
             NamedSetting

@@ -72,8 +72,8 @@ struct CameraFindings: Sendable {
     var latency: Duration?
     /// The light in the last frame.
     var light = FrameResult.Light()
-    /// The measurements of the last frame in which a code was read. If no code was read, they are of the last frame
-    /// with something that looked like bars.
+    /// The measurements of the last frame in which a code was read. If no code was read, the measurements of the last
+    /// frame with something that looked like bars.
     var meter = Meter()
     /// The codes that were read, from books and from other things. Each code is listed once.
     var codes: [String] = []
@@ -111,8 +111,8 @@ private final class CameraRecorder: Sendable {
         var isFinished = false
     }
 
-    /// The number of latencies that are kept. Recent latencies show the current speed, and all that are kept are sorted
-    /// for every snapshot.
+    /// The number of latencies that are kept. It is small, because only recent latencies show the current speed, and
+    /// because all of them are sorted for every snapshot.
     private static let latencyLimit = 256
     private let state: Mutex<State>
 

@@ -55,7 +55,7 @@ struct Check: Sendable, Equatable {
         case attention
         /// No book can be scanned until this is fixed.
         case broken
-        /// It was not checked, or could not be checked.
+        /// The check was not made, or could not be made.
         case unknown
     }
 
@@ -141,15 +141,14 @@ struct DoctorFindings: Sendable {
     struct Findings: Sendable {
         var library: [Check] = []
         var metadata: [Check] = []
-        /// The times by which the clocks of the sources are ahead of this machine's clock, for the sources that
-        /// answered.
+        /// For each source that answered, the time by which its clock is ahead of this machine's clock.
         var clockLeads: [Duration] = []
     }
 
     /// The time limits for opening the library, and then for checking it and asking the sources.
     static let patience: (opening: Duration, asking: Duration) = (.seconds(6), .seconds(10))
-    /// The time limit for waiting until a source may be asked, and the time limit for its answer. Both together are
-    /// shorter than ``patience``.
+    /// The time limit for waiting until a source may be asked, and also the time limit for its answer. The sum of the
+    /// two times is shorter than ``patience``.
     static let sourcePatience: Duration = .seconds(4)
 
     let paths: PathOptions

@@ -81,8 +81,8 @@ struct LibraryFacts: Sendable {
 
     /// Checks a whole library, which was opened in the same way as for other commands.
     ///
-    /// - Parameter opening: the result of opening the library, which contains no library if there is none yet; `nil` if
-    ///   opening took too long.
+    /// - Parameter opening: the opened library (or none, if there is no library yet) or the error; `nil` if opening
+    ///   took too long.
     init(_ path: String, _ opening: Result<LibraryFile?, any Error>?) async {
         self.init(path: path, status: .unfinished, free: freeBytes(at: path))
         guard let opening else { return }
@@ -116,8 +116,8 @@ struct LibraryFacts: Sendable {
     }
 }
 
-/// Returns the free space on the disk of a path, with statvfs(3). If the path does not exist, the nearest folder above
-/// it counts.
+/// Returns the free space on the disk of a path, with statvfs(3). If the path does not exist, the nearest existing
+/// folder above it is used.
 private func freeBytes(at path: String) -> Int64? {
     var (path, facts) = (path as NSString, statvfs())
     while statvfs(path as String, &facts) != 0 {

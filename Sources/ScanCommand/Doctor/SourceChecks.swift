@@ -25,16 +25,17 @@ enum SourceChecks {
             return Check(
                 name, .attention, failure.reason,
                 next:
-                    "Open a web page, and sign in if you are asked to. Otherwise check contact and key with 'scan settings'. \(later)"
+                    "Your network may require you to sign in: open any web page to find out. If it does not, check the contact and the key with 'scan settings'. \(later)"
             )
         case .badData(let failure):
             return Check(
                 name, .attention, failure.reason,
-                next: "Check the source's address with 'scan settings', and check what answers there. \(later)")
+                next: "Check the source's address with 'scan settings', and check which server answers there. \(later)")
         }
     }
 
-    /// - Parameter info: the contents of the index, or the error when reading it; `nil` if there is none.
+    /// - Parameter info: the contents of the index, or the error that occurred when the index was read; `nil` if there
+    ///   is no index.
     static func index(_ info: Result<OfflineIndex.Info, OfflineIndexError>?, isOffline: Bool) -> Check {
         switch info {
         case .success(let info):

@@ -54,7 +54,8 @@ enum StationChecks {
     /// - Parameter player: the program that plays sounds; `nil` if there is none.
     static func sound(player: String?) -> Check {
         let players = Sounds.players.map(\.name).joined(separator: ", ")
-        return Check("sound", .ok, player ?? "the terminal's bell (over SSH, or none of \(players) is installed)")
+        let bell = "the terminal's bell, because this is an SSH session or none of \(players) is installed"
+        return Check("sound", .ok, player ?? bell)
     }
 
     /// - Parameters:

@@ -66,7 +66,7 @@ struct ExportCommand: AsyncParsableCommand {
         let file = try to.map { try OutputFile($0, mayReplace: force) }
         var text = TextWriter(to: Self.sink(file))
         if !isJSON { try text.write(CSVWriter.line(TimelineEvent.columns)) }
-        // The events also come one after the other, and the lock only proves this to the compiler.
+        // The events come one after another. The lock only proves this to the compiler.
         let writer = Mutex(text)
         try await library.timeline(in: .current) { [isJSON] event in
             try writer.withLock { try $0.write(isJSON ? event.json.text + "\n" : CSVWriter.line(event.cells)) }
@@ -120,7 +120,7 @@ final class OutputFile: Sendable {
         }
     }
 
-    /// Checks that nothing, or a file that may be replaced, is at the path.
+    /// Checks that there is no file at the path, or only a file that may be replaced.
     private static func check(_ path: String, mayReplace: Bool) throws {
         guard let facts = try? FilePath(path).stat(followTargetSymlink: false) else { return }
         guard facts.type == .regular else {
@@ -139,7 +139,7 @@ final class OutputFile: Sendable {
         }
     }
 
-    /// Runs the body, and names the file in its error.
+    /// Runs the body. If the body fails, the path of the file is added to the error.
     private static func naming<Result>(_ path: String, _ body: () throws -> Result) throws -> Result {
         do {
             return try body()

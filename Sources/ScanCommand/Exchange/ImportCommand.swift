@@ -170,8 +170,8 @@ extension ExchangeFormat: ExpressibleByArgument {
     }
 }
 
-/// An import that waits while another process keeps the library locked, or while its disk is full. It is tried again
-/// every second.
+/// An import that waits while another process keeps the library locked, or while the library's disk is full. The import
+/// is tried again every second.
 struct PatientImport: BookImport {
     let library: any BookImport
     let saved: SavedCount
@@ -235,7 +235,7 @@ final class InputFile {
     private static let chunk = 256 << 10
 
     /// - Parameter path: the path of the file, or `-` for standard input.
-    /// - Throws: ``CommandError`` if it cannot be opened or is a folder.
+    /// - Throws: ``CommandError`` if the path cannot be opened or is a folder.
     init(_ path: String) throws {
         let name = path == "-" ? "standard input" : path
         self.name = name
@@ -256,7 +256,7 @@ final class InputFile {
     deinit { if file != .standardInput { try? file.close() } }
 
     /// - Returns: the next chunk, or `nil` at the end.
-    /// - Throws: ``CommandError`` if it cannot be read.
+    /// - Throws: ``CommandError`` if the next chunk cannot be read.
     func next() throws -> [UInt8]? {
         do {
             let bytes = try [UInt8](unsafeUninitializedCapacity: Self.chunk) { buffer, count in

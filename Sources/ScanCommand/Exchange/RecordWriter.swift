@@ -45,7 +45,7 @@ final class RecordWriter: Sendable {
 
     /// Writes the end of the export.
     ///
-    /// - Returns: the number of copies. The program calls them books, as for backups, imports and lists.
+    /// - Returns: the number of copies. Messages call copies books, as they do for backups, imports and lists.
     @discardableResult
     func finish() throws -> Int {
         try state.withLock { state in
@@ -70,7 +70,7 @@ struct TextWriter {
         if buffer.utf8.count > 1 << 16 { try finish() }
     }
 
-    /// Passes on what is left.
+    /// Passes on the rest of the text.
     mutating func finish() throws {
         try sink(buffer)
         buffer = ""

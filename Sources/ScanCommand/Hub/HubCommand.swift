@@ -84,7 +84,7 @@ struct HubStatusCommand: AsyncParsableCommand {
         var hasHub = false
         for hub in try wiring.hubs.all() {
             let waiting = try await waiting(for: hub, wiring)
-            // A hub that was left and for which nothing waits is not listed.
+            // A hub that this station has left is listed only if captures still wait for it.
             if hub.token == nil, waiting == 0 { continue }
             hasHub = true
             let status = try await status(of: hub, wiring)

@@ -16,7 +16,7 @@ struct KioskCommand: AsyncParsableCommand {
         discussion: """
             Serves http://127.0.0.1:8278 until a signal ends it. Meanwhile it captures
             books with the camera. After a restart, its pages show the queue again. The
-            first Control-C ends it in order, and a second one ends it at once.
+            first Control-C shuts it down cleanly, and a second one ends it at once.
 
               scan kiosk                               for a browser on this machine
               scan kiosk --port 9000 --no-camera
@@ -99,7 +99,7 @@ struct KioskCommand: AsyncParsableCommand {
             camera?.leave()
         }
         let maintenance = Task { await KioskMaintenance(library: library, wiring: wiring, logger: logger).run() }
-        // Ends at the first signal, or with the service.
+        // This stream ends at the first signal, or when the service ends.
         let (running, end) = AsyncStream.makeStream(of: Never.self)
         Interrupts.onFirst {
             library.shortenLockTimeout(to: Self.lastWrite)
@@ -286,7 +286,8 @@ enum PortHolder {
         try? FileManager.default.destinationOfSymbolicLink(atPath: link)
     }
 
-    /// Returns the text of one of the kernel's files. A table of sockets with 16 MiB has about 100,000 of them.
+    /// Returns the text of one of the kernel's files. The limit of 16 MiB is enough for a table of about 100,000
+    /// sockets.
     static func text(of path: String) -> String? {
         (try? readFile(path, limit: 16 << 20)).map { String(decoding: $0, as: UTF8.self) }
     }

@@ -11,13 +11,13 @@ import SystemCalls
 import SystemPackage
 import Terminal
 
-/// Reads uploaded photos, each in a child process, because untrusted bytes do most harm in the libraries that decode
-/// pictures. Two photos are read at a time, and other photos wait.
+/// Reads uploaded photos. Each photo is read in a child process, because a malicious photo could attack the libraries
+/// that decode pictures. Two photos are read at a time, and other photos wait.
 final class PhotoChildren: Sendable {
     private let command: ChildProcess.Command
     private let patience: Duration
     private let queue: OperationQueue
-    /// The number of photos that are being read or wait.
+    /// The number of photos that are being read or are waiting.
     private let pending = Mutex(0)
     private let limit: Int
 

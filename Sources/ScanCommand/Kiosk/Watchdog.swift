@@ -101,8 +101,8 @@ struct ServiceNotice: Sendable {
     /// Reads the environment of this process.
     ///
     /// - Returns: `nil` if no service manager started the program.
-    /// - Throws: ``CommandError`` for an invalid socket, because systemd would then wait in vain for the service to be
-    ///   ready.
+    /// - Throws: ``CommandError`` for an invalid socket, because systemd would then wait for a message that never
+    ///   arrives.
     init?(
         environment: [String: String] = ProcessInfo.processInfo.environment, process: pid_t = getpid()
     ) throws {

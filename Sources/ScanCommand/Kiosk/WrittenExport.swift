@@ -4,8 +4,9 @@ import Kiosk
 import Library
 import SystemPackage
 
-/// An export that was written to an unlinked temporary file. Because of the file, a slow browser does not hold a
-/// transaction open, and nothing is left behind. Only one task at a time may read it.
+/// An export that was written to an unlinked temporary file. The browser reads from this file, so that a slow browser
+/// does not keep a transaction open. The file is unlinked, so that nothing is left behind. Only one task at a time may
+/// read the file.
 final class WrittenExport: ExportedFile {
     private let file: FileDescriptor
     private static let chunkSize = 64 << 10

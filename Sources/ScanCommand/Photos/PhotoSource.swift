@@ -23,7 +23,7 @@ extension InputSource {
             let reading = Task {
                 for await result in results {
                     bar.advance()
-                    // Because of this, printed numbers may have been missed.
+                    // Because of this error, printed numbers may have been missed.
                     if result.printError != nil { report.record(.unavailable) }
                     continuation.yield(InputBatch(result))
                 }

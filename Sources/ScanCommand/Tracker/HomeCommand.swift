@@ -9,8 +9,8 @@ struct HomeCommand: AsyncParsableCommand {
         commandName: "home", abstract: "Show the books that you are reading, and the books that you read last.",
         discussion: """
             Shows each book that you are reading with its progress and the day on which
-            you will probably finish it, latest activity first. The five books that you
-            read last follow.
+            you will probably finish it. The book with the latest activity comes first.
+            The five books that you read last follow.
 
               scan home
               scan home --json

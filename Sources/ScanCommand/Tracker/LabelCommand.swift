@@ -173,7 +173,7 @@ struct LabelCommand<Texts: LabelTexts>: AsyncParsableCommand {
     }
 }
 
-/// The work of the commands for tags and shelves, which is the same for both kinds of label.
+/// Carries out the commands for tags and shelves, in the same way for both kinds of label.
 struct LabelActions {
     let kind: Label.Kind
     let paths: PathOptions

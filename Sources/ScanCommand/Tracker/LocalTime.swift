@@ -12,7 +12,7 @@ struct LocalTime {
 
     /// Parses `2026-11-21`, `2026-11`, `2026`, `today` or `yesterday`.
     ///
-    /// - Throws: ``CommandError``, which says what is wrong with the text. The methods below also throw it.
+    /// - Throws: ``CommandError``, which says what is wrong with the text.
     func day(_ text: String, for option: String) throws -> CalendarDay {
         switch text.prefix(20).lowercased() {
         case "today": return CalendarDay(now, in: zone)
@@ -49,18 +49,19 @@ struct LocalTime {
         }
         let (first, last) = (text[..<dots.lowerBound], text[dots.upperBound...])
         guard !first.isEmpty || !last.isEmpty else {
-            throw CommandError(.usage, "\(option) \"..\" contains no day. Write 2024..2025, ..2025 or 2024...")
+            throw CommandError(
+                .usage, "\(option) \"..\" contains no day. Write a range such as '2024..2025', '..2025' or '2024..'.")
         }
         let from = first.isEmpty ? nil : try day(String(first), for: option)
         let to = last.isEmpty ? nil : try day(String(last), for: option)
         if let from, let to, to.isCertainlyBefore(from) {
-            throw CommandError(.usage, "\(option) ends on \(to), before it begins on \(from). Swap the two.")
+            throw CommandError(.usage, "\(option) ends on \(to), before it begins on \(from). Swap the two days.")
         }
         return Period(from: from, to: to)
     }
 
-    /// Parses a day in the past and returns noon of that day, or the current time if it is earlier. Noon stands for the
-    /// unknown time of an event that is entered on a later day.
+    /// Parses a day in the past and returns noon of that day, or the current time if that is earlier. Noon stands for
+    /// the unknown time of an event that is entered on a later day.
     func noon(of text: String, for option: String) throws -> Date {
         let day = try wholeDay(text, for: option)
         guard !CalendarDay(now, in: zone).isCertainlyBefore(day) else {
@@ -90,7 +91,8 @@ struct LocalTime {
     }
 
     /// Parses a time in the format of RFC 3339 (`2026-11-21T14:30:00Z`), or a local time (`14:30`, `2026-11-21 14:30`).
-    /// A time without a day means today, or yesterday if that time is still more than twelve hours ahead today.
+    /// A time without a day is a time today, or a time yesterday if the time today is more than twelve hours in the
+    /// future.
     func time(_ text: String, for option: String) throws -> Date {
         let error = CommandError(
             .usage,

@@ -24,7 +24,7 @@ struct ReadingCommand: AsyncParsableCommand {
 
     /// The option for the day on which the status changed.
     struct DayOption: ParsableArguments {
-        @Option(help: ArgumentHelp("The day on which it happened (default: today).", valueName: "day")) var on: String?
+        @Option(help: ArgumentHelp("The day of the change (default: today).", valueName: "day")) var on: String?
 
         func day() throws -> CalendarDay? { try on.map { try LocalTime.current.day($0, for: "--on") } }
     }
@@ -195,11 +195,17 @@ struct ReadingDelete: AsyncParsableCommand {
 
 /// The options for the days of a reading, for a book that is added by hand.
 struct ReadingDayOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The day on which the book was started; not with --status toRead.", valueName: "day"))
+    @Option(
+        help: ArgumentHelp(
+            "The day on which the book was started (not allowed with --status toRead).", valueName: "day"))
     var started: String?
-    @Option(help: ArgumentHelp("The day on which the book was finished; with --status read.", valueName: "day"))
+    @Option(
+        help: ArgumentHelp(
+            "The day on which the book was finished (allowed only with --status read).", valueName: "day"))
     var finished: String?
-    @Option(help: ArgumentHelp("The day on which the book was given up; with --status dnf.", valueName: "day"))
+    @Option(
+        help: ArgumentHelp(
+            "The day on which the book was given up (allowed only with --status dnf).", valueName: "day"))
     var stopped: String?
 
     /// Checks that the given days fit the status of the book.
@@ -257,7 +263,7 @@ struct ReadingPage: AsyncParsableCommand {
 
 struct ReadingPercent: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "percent", abstract: "Record how much of a book you have read, 0 to 100.",
+        commandName: "percent", abstract: "Record how much of a book you have read, as a percentage from 0 to 100.",
         discussion: "  scan reading percent 38\n  scan reading percent dune 37.5")
     @Argument(
         help: ArgumentHelp(
@@ -366,7 +372,7 @@ struct ReadingAction: ParsableArguments {
 
     /// - Parameters:
     ///   - unchanged: the message if nothing changed.
-    ///   - change: the change; it returns `nil` if the user declines.
+    ///   - change: the function that makes the change; it returns `nil` if the user declines.
     func run(
         unchanged: String? = nil, _ change: (LibraryFile, LocalTime) async throws -> TrackingResult?
     ) async throws {
@@ -374,7 +380,7 @@ struct ReadingAction: ParsableArguments {
         guard let result = try await change(library, .current) else { return }
         // This goes to standard error, so it is printed with JSON too.
         if result.sessionStillRuns {
-            Output.shared.printNotice("Its session is still running. To end it, run 'scan session stop'.")
+            Output.shared.printNotice("The book's session is still running. To end it, run 'scan session stop'.")
         }
         if output.json { return Output.shared.printLine(result.json) }
         Output.shared.printLine(Self.line(for: result.book, result.reading))

@@ -22,11 +22,13 @@ struct StatsCommand: AsyncParsableCommand {
 
 /// The options for the period of the statistics.
 struct PeriodOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("This year only.", valueName: "YYYY")) var year: Int?
-    @Option(help: ArgumentHelp("This month only.", valueName: "YYYY-MM")) var month: String?
-    @Option(help: ArgumentHelp("From this day, month or year; also today or yesterday.", valueName: "date"))
+    @Option(help: ArgumentHelp("Include only this year, such as 2026.", valueName: "YYYY")) var year: Int?
+    @Option(help: ArgumentHelp("Include only this month, such as 2026-05.", valueName: "YYYY-MM")) var month: String?
+    @Option(
+        help: ArgumentHelp(
+            "The first day, month or year to include; 'today' and 'yesterday' also work.", valueName: "date"))
     var from: String?
-    @Option(help: ArgumentHelp("To this day, month or year, inclusive.", valueName: "date")) var to: String?
+    @Option(help: ArgumentHelp("The last day, month or year to include.", valueName: "date")) var to: String?
 
     func validate() throws {
         let ways = [year != nil, month != nil, from != nil || to != nil].filter { $0 }.count

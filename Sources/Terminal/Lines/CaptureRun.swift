@@ -41,7 +41,7 @@ package struct CaptureRun: Sendable {
     /// The longest time that a run waits for a full disk or a locked library before it gives up.
     private static let patience: Duration = .seconds(120)
 
-    /// Captures all batches of a source, and gets the answers for them.
+    /// Captures all batches of a source, and gets an answer for each book.
     package func run(_ source: InputSource) async throws {
         try await run(expected: source.expected) { try await capture(source.batches) }
     }

@@ -29,7 +29,7 @@ struct Card {
         ].compactMap { $0?.oneLine }
         rows.append(style.faint(origin.joined(separator: " · ").fitted(inner)))
         if candidate.item.isReadFromPrint {
-            rows.append(style.attention("Read from print: compare the number with the book.".fitted(inner)))
+            rows.append(style.attention("The number was read from print. Compare it with the book.".fitted(inner)))
         }
         if row.status == .again {
             rows.append(style.owned(StatusStyle.shownAgain.fitted(inner)))

@@ -56,8 +56,8 @@ package final class EventPrinter: Sendable {
         state.withLock { state in state.lastEvents.values.count { names.contains($0) } }
     }
 
-    /// The number of items in this run: those that were captured, and those that were already in the queue and have to
-    /// be answered.
+    /// The number of items in this run: the captured items, and the items that were already in the queue and have to be
+    /// answered.
     package var total: Int { state.withLock { $0.lastEvents.count } }
 
     /// Counts items from the queue that have to be answered in this run.

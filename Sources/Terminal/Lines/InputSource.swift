@@ -74,7 +74,7 @@ package struct InputBatch: Sendable {
 }
 
 extension CaptureEvent {
-    /// Returns the event that standard input could not be read to its end.
+    /// Returns the event which reports that standard input could not be read to its end.
     static func unreadableInput(_ error: any Error) -> CaptureEvent {
         CaptureEvent(refused: .unreadable, origin: .stdin, reason: "cannot read standard input: \(error)")
     }
@@ -82,7 +82,7 @@ extension CaptureEvent {
 
 /// The lines of standard input, read on a separate thread. Lines that arrive together form a batch.
 package struct InputLines: Sendable {
-    /// The longest line, in bytes. The rest of a longer line is ignored, because the line is not a number.
+    /// The longest line, in bytes. The rest of a longer line is ignored, because no number is that long.
     static let longestLine = 1024
     /// The number of batches that may be read before they are captured.
     private static let ahead = 16

@@ -62,7 +62,7 @@ struct Prompt {
 
     /// The row on the card.
     private var open: Station.Row?
-    /// The rows that are asked about next.
+    /// The rows about which the person will be asked next.
     private var waiting: [ID<IntakeItem>] = []
     private var form: EditForm?
     private var answered = 0
@@ -124,7 +124,7 @@ struct Prompt {
             run.events.hold(false)
             let next = waiting.removeFirst()
             open = await station.row(next)
-            // A book that was saved after the lookup may be the same edition.
+            // A book that was saved after the lookup may be the same edition, so the row is read again.
             if hasActs {
                 do {
                     open = try await station.reload(next)
@@ -176,7 +176,7 @@ struct Prompt {
             if !row.candidate.isComplete {
                 beginForm(row)
             } else if row.isAnotherCopy {
-                Output.shared.printLine("  You already have it: c adds another copy, k skips it.")
+                Output.shared.printLine("  You already have it. Press c to add another copy, or k to skip it.")
             } else {
                 await save([row.id])
             }
@@ -214,7 +214,7 @@ struct Prompt {
             if savesAll { change = change ?? saved.change }
             for (candidate, result) in saved.results {
                 if case .owned = result {
-                    // Another process saved the book after it was looked up, so the person is asked again.
+                    // Another process saved the book after the lookup, so the person is asked again.
                     waiting.insert(candidate.item.id, at: 0)
                     continue
                 }
@@ -229,8 +229,8 @@ struct Prompt {
         }
     }
 
-    /// Saves the ticked books, which the key `a` (save all) covers, and later ones with the same change. The person is
-    /// asked about other books one by one.
+    /// Saves the ticked books, after the key `a` (save all) was pressed. Books that are ticked later are added to the
+    /// same change. The person is asked about all other books one by one.
     private mutating func saveTicked() async {
         let ticked = await rows(waiting).filter(\.isTicked).map(\.id)
         guard !ticked.isEmpty else { return }
@@ -284,9 +284,9 @@ struct Prompt {
         form = EditForm(metadata: row.candidate.metadata)
         if case .lines = input {
             Output.shared.printLine(
-                style.faint("  An empty line keeps the field, - clears it, and . cancels the form."))
+                style.faint("  An empty line keeps the field, '-' clears it, and '.' cancels the form."))
         } else {
-            Output.shared.printLine(style.faint("  Enter keeps the field, Esc cancels the form."))
+            Output.shared.printLine(style.faint("  Press Enter to keep the field, or Esc to cancel the form."))
         }
         showField()
     }

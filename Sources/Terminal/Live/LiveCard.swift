@@ -67,8 +67,10 @@ struct LiveCard {
         case .owned(let book): return ("You have it: \(book.status)", .owned)
         case .again: return (StatusStyle.shownAgain, .owned)
         case .notFound, .unavailable, .needsTitle:
-            return ((candidate.item.reason ?? "it has no title yet") + "; e enters it by hand", .attention)
-        case .weakMatch: return ("The source gives no ISBN: s saves the book anyway, e edits it", .attention)
+            let reason = candidate.item.reason ?? "it has no title yet"
+            return (reason + "; press e to enter the book by hand", .attention)
+        case .weakMatch:
+            return ("The source gives no ISBN. Press s to save the book anyway, or e to edit it.", .attention)
         case .lookingUp, .found, .saved, .skipped, .postponed:
             guard let known = candidate.existing.first, row.end == nil else { return nil }
             return ("It is \(known.status)", .owned)

@@ -5,8 +5,8 @@ import Station
 struct NumberInput {
     private(set) var editor = LineEditor(label: "ISBN", text: "")
 
-    /// Returns true if a number can begin with the character: with a digit, or with the `]` of the prefix `]E0` that
-    /// handheld scanners send.
+    /// Returns true if a number can begin with the character, which must be a digit, or the `]` of the prefix `]E0`
+    /// that handheld scanners send.
     static func begins(with character: Character) -> Bool {
         character.isASCII && (character.isNumber || character == "]")
     }
@@ -15,14 +15,15 @@ struct NumberInput {
 
     mutating func press(_ key: Keyboard.Key) -> LineEditor.Step { editor.press(key) }
 
-    /// The text beside the number: "✓ 978-0-441-47812-5: Enter captures it", the number of digits so far, or the error.
+    /// The text beside the number: "✓ 978-0-441-47812-5: press Enter to capture", the number of digits so far, or the
+    /// error.
     var verdict: (text: String, ink: Ink) {
         do throws(ISBNRefusal) {
-            return ("✓ \(try ISBN(text).hyphenated): Enter captures it", .new)
+            return ("✓ \(try ISBN(text).hyphenated): press Enter to capture", .new)
         } catch {
             switch error {
             case .wrongLength(let count) where count < 13: return (counted(count, "digit"), .faint)
-            case .empty: return ("Esc cancels", .faint)
+            case .empty: return ("press Esc to cancel", .faint)
             default: return ("✕ \(error)", .problem)
             }
         }

@@ -59,7 +59,7 @@ struct LiveKeys {
             ("c", "save another copy"), ("l", "later: it stays in the queue"), ("u", "undo the last act"),
             ("U", "undo all saves of this run"), ("p", "shelf, tags, status, wishlist"),
             ("r", "ask the sources again"), ("0-9", "type a number, then Enter"), ("m", "sounds on or off"),
-            ("q", "quit; open books stay queued"),
+            ("q", "quit; the queue is kept"),
             ("?", "this help; any key closes it"),
         ]
         let texts = keys.map { "  \($0.0.padded(5))  \($0.1)" }

@@ -2,8 +2,8 @@ import Bookplate
 import Foundation
 import Station
 
-/// Lays out the live screen for the available rows and columns: at the top the camera, then a card with the last
-/// capture, the preset, and the batch with the newest book first, and at the bottom a message, the counts and the keys.
+/// Lays out the live screen for the available rows and columns. From top to bottom, the screen shows the camera, a card
+/// with the last capture, the preset, the batch with the newest book first, a message, the counts and the keys.
 struct LiveScreen {
     let state: LiveState
     let columns: Int
@@ -109,7 +109,7 @@ struct LiveScreen {
 
     // MARK: Bottom
 
-    /// The lines of the message: usually one, or more for a long message, because its end says what to do next.
+    /// The lines of the message. A long message takes several lines, because its end says what to do next.
     private var messageLines: [ScreenLine] {
         if case .number(let entry) = state.mode {
             let verdict = entry.verdict
@@ -128,7 +128,8 @@ struct LiveScreen {
                 ScreenLine("  \($0)", message.ink)
             }
         }
-        // The error is shown as long as it lasts. If there is no room for both, only the message is shown.
+        // The error is shown as long as it lasts. If there is no room for the message and the error, only the message
+        // is shown.
         if let error = state.captureError, isRoomy || lines.isEmpty {
             lines += error.oneLine.wrapped(columns - 2).prefix(isRoomy ? 3 : 1).map {
                 ScreenLine("  \($0)", .problem)

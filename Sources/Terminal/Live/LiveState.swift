@@ -12,7 +12,7 @@ struct LiveState {
     var camera = CameraState.starting
     var framesPerSecond = 0.0
     var hint: Hint?
-    /// True if the frames come from standard input, which ends at some time, unlike a camera.
+    /// True if the frames come from standard input. Unlike a camera, standard input comes to an end.
     var isStream = false
     /// True if no more frames will arrive.
     var isSourceOver = false

@@ -51,8 +51,8 @@ package actor LiveTerminal {
     private static let drawInterval: Duration = .milliseconds(200)
 
     /// - Parameters:
-    ///   - keyboard: the keyboard; nil if no person is at the terminal, such as in a test.
-    ///   - isStream: true if the station's frames come from standard input, which ends at some time.
+    ///   - keyboard: the keyboard; nil if there is no person at the terminal, as in a test.
+    ///   - isStream: true if the station's frames come from standard input, which comes to an end.
     ///   - hubBacklog: the number of captures that the hub does not have yet; nil if books are captured into the
     ///     station's own library.
     package init(
@@ -229,7 +229,7 @@ package actor LiveTerminal {
             guard status != state.hub?.status else { return }
             state.hub?.status = status
             switch status {
-            case .away(let reason): show("\(reason). Continuing; everything is kept here.", .attention)
+            case .away(let reason): show("\(reason). Continuing; captures wait in the outbox.", .attention)
             case .unpaired: show(HubMessages.unpaired, .problem)
             case .unknown, .up: break
             }
@@ -344,10 +344,10 @@ package actor LiveTerminal {
         await refresh()
     }
 
-    /// Erases the digits that a handheld scanner has typed into the form that is open, or into a number that a person
-    /// had begun to type: they belong to neither.
+    /// Erases the digits that a handheld scanner has typed into an open form, or after the digits of a number that a
+    /// person had begun to type. The scanner's digits do not belong there.
     ///
-    /// - Returns: false if nothing is open into which they could have been typed.
+    /// - Returns: false if there was no open form and no number that had been begun.
     private func removeFromEntry(_ number: String) -> Bool {
         func erase(_ press: (Keyboard.Key) -> Void) { for _ in number { press(.backspace) } }
         switch state.mode {
@@ -411,23 +411,27 @@ package actor LiveTerminal {
     private func press(_ key: Character, about id: ID<IntakeItem>?) async {
         await refresh()
         guard let id, let row = state.batch[id] else { return show("There is no book yet.", .attention) }
-        guard row.end == nil else { return show("The book is already answered; u undoes the last answer.", .attention) }
+        guard row.end == nil else {
+            return show("The book is already answered. Press u to undo the last answer.", .attention)
+        }
         let isAnotherCopy = state.batch.isAnotherCopy(row)
         switch key {
-        case "s" where isAnotherCopy: show("You already have it: c adds another copy, k skips it.", .attention)
+        case "s" where isAnotherCopy:
+            show("You already have it. Press c to add another copy, or k to skip it.", .attention)
         case "s" where row.candidate.isComplete: await save(id)
         case "s" where state.batch.status(of: row) == .lookingUp:
-            show("Still looking it up; e enters it by hand.", .attention)
+            show("Still looking up the book. Press e to enter it by hand.", .attention)
         case "s", "e": state.mode = .edit(id, EditForm(metadata: row.candidate.metadata))
         case "c" where !row.candidate.isComplete && row.isLookingUp:
-            show("Still looking it up; e enters it by hand.", .attention)
-        case "c" where !row.candidate.isComplete: show("It has no title yet; e enters it by hand.", .attention)
-        case "c" where !isAnotherCopy: show("You do not have a copy yet: s saves the book.", .attention)
+            show("Still looking up the book. Press e to enter it by hand.", .attention)
+        case "c" where !row.candidate.isComplete:
+            show("The book has no title yet. Press e to enter it by hand.", .attention)
+        case "c" where !isAnotherCopy: show("You do not have a copy yet. Press s to save the book.", .attention)
         case "c": await save(id, anotherCopy: true)
         case "k": await skip(id)
         case "l":
             await station.postpone(id)
-            show("Later: it stays in the queue.", .faint)
+            show("Postponed. The book stays in the queue.", .faint)
         case "r":
             await act {
                 try await station.lookUpAgain([id])

@@ -121,7 +121,8 @@ struct ScreenPainter {
         var out = isNew ? "\u{1B}[0m\u{1B}[2J" : ""
         for (row, text) in texts.enumerated() where isNew || text != shown[row] {
             out += "\u{1B}[\(row + 1);1H\(text)"
-            // After a line of full width, the cursor is still on the last column, which this would erase.
+            // After a line of full width, the cursor is still on the last column, so erasing to the end of the line
+            // would erase that column.
             if text.columns < columns { out += "\u{1B}[K" }
         }
         shown = texts

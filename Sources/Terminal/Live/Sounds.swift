@@ -4,8 +4,8 @@ import Synchronization
 /// Plays one of three short sounds after a capture, so that a person knows the result without looking at the screen. It
 /// uses the first sound player that is installed. Without one, or over SSH, it rings the terminal's bell instead.
 ///
-/// Playing never blocks. One sound is played at a time. Of the sounds that are requested meanwhile, only the newest is
-/// played.
+/// Playing never blocks. One sound is played at a time. If several sounds are requested meanwhile, only the newest of
+/// them is played.
 package final class Sounds: Sendable {
     enum Sound: CaseIterable, Sendable {
         /// A new book was captured: two tones, the second higher.
@@ -16,8 +16,8 @@ package final class Sounds: Sendable {
         case attention
     }
 
-    /// The sound players of PipeWire, PulseAudio and ALSA, in the order in which they are tried. The last argument of
-    /// each is the name of a WAV file.
+    /// The sound players of PipeWire, PulseAudio and ALSA, in the order in which they are tried. Each player takes the
+    /// name of a WAV file as its last argument.
     package static let players: [(name: String, options: [String])] = [
         ("pw-play", []), ("paplay", []), ("aplay", ["-q"]),
     ]
@@ -42,7 +42,8 @@ package final class Sounds: Sendable {
     private let ring: @Sendable () -> Void
 
     /// - Parameters:
-    ///   - longestPlay: a player that takes longer is killed, and the bell is used from then on.
+    ///   - longestPlay: the longest time for one sound. A player that takes longer is killed, and the bell is used from
+    ///     then on.
     ///   - ring: rings the terminal's bell.
     package init(
         isMuted: Bool, environment: [String: String] = ProcessInfo.processInfo.environment,

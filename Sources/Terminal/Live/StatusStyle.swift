@@ -3,7 +3,8 @@ import Station
 
 /// The appearance of a status. It always has a shape and a word, not only a colour.
 struct StatusStyle {
-    /// The shape: ✓ for new, ● for owned, ▲ for needs attention, – for answered.
+    /// The shape: ✓ for a new or saved book, ● for an owned book, ▲ for a book that needs attention, – for a skipped or
+    /// postponed book.
     let mark: String
     /// The status in words, for the card.
     let word: String
@@ -40,7 +41,7 @@ struct StatusStyle {
 
 extension StatusStyle {
     /// The advice on a book that was captured twice.
-    static let shownAgain = "Shown again: another copy? c adds one, k skips it."
+    static let shownAgain = "Shown again. Press c to add another copy, or k to skip it."
 }
 
 extension CameraError.Kind {
