@@ -168,7 +168,7 @@ struct BookSelection: Decodable, Sendable {
         (query.limit, query.countLimit) = (1, .max)
         guard try await parts.library.books(matching: query).total - (except?.count ?? 0) > count else { return }
         throw RequestRefusal(
-            .moreThanAsked, "There are more books in the trash now than you confirmed. Check them, and confirm again.")
+            .moreThanAsked, "The trash now contains more books than you confirmed. Check them, and confirm again.")
     }
 
     private static func checked(_ ids: [String]) throws -> [ID<Copy>] {

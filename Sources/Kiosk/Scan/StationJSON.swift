@@ -29,7 +29,7 @@ extension Station.Row {
         ]
     }
 
-    /// A text that explains to a person why the row needs attention; `nil` if the row needs no attention.
+    /// A text that explains to a person why the row needs attention; `nil` if there is no reason.
     private var reason: String? {
         guard status.tone == "attention" else { return nil }
         if let reason = candidate.item.reason { return reason }

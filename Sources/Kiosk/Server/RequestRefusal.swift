@@ -65,7 +65,7 @@ extension RequestRefusal {
     }
 
     static func notFound(_ what: String) -> RequestRefusal {
-        RequestRefusal(.notThere, "There is no such \(what). Reload the page to see what there is.")
+        RequestRefusal(.notThere, "There is no such \(what). Reload the page.")
     }
 
     static let tooLarge = RequestRefusal(
