@@ -33,8 +33,8 @@ export function isTyping(element) {
   return element?.isContentEditable || element?.matches(`textarea, select, input:not(${untyped.join()})`);
 }
 
-// The browser's own pickers accept only real keys. These keys therefore go in at once, and after a burst the field gets
-// its earlier value back.
+// The browser's own pickers accept only real keys. Keys that are typed in a picker are therefore not held back. After a
+// burst, the field gets its earlier value back.
 const pickers = ["date", "month", "week", "time", "datetime-local", "color"].map((type) => `input[type=${type}]`);
 const isPicker = (element) => element?.matches(pickers.join());
 
@@ -67,7 +67,10 @@ const readHeld = () => held.map((key) => key.key).join("");
 const isRun = (text) => /^\d(-?\d)*-?$/.test(text) || /^(\d-?){9}[Xx]$/.test(text);
 const isNumber = (text) => isRun(text) && checkNumber(text.toUpperCase().replaceAll("-", "")) === "right";
 
-/** Blocks Enter for a moment, because Enter would no longer do what the person saw when pressing it. */
+/**
+ * Blocks Enter for a moment, because the page has just changed and the person may have meant Enter for what it showed
+ * before.
+ */
 export function blockEnter() { quietUntil = Math.max(quietUntil, performance.now() + quiet); }
 
 function handleKey(event) {
@@ -205,7 +208,7 @@ addEventListener("blur", settle);
 // tabs or because an answer was lost, it is captured once.
 
 const store = "bookplate.kept.";
-/** The numbers of seconds until the next tries. */
+/** The delays before the next tries, in seconds. */
 const waits = [2, 5, 15, 30];
 const listKept = () => Object.keys(localStorage).filter((key) => key.startsWith(store)).sort();
 let sending = null, failures = 0, retry = 0, isShown = false;
@@ -275,5 +278,5 @@ function announce(news) {
 }
 
 on("hello", () => { if (listKept().length > 0) send(); });
-// A code that another tab has sent is no longer waiting.
+// When another tab has sent a code, this tab stops showing it as waiting.
 addEventListener("storage", (event) => { if (isShown && event.key?.startsWith(store)) showKept(); });
