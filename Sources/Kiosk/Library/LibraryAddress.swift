@@ -114,7 +114,7 @@ struct LibraryAddress: Sendable {
         RequestRefusal(
             .badQuery,
             "\(name.cleanedLine.prefix(40)): \"\(value.cleanedLine.prefix(80))\" is not allowed. "
-                + "Allowed: \(allowed.joined(separator: ", ")).",
+                + "Allowed values: \(allowed.joined(separator: ", ")).",
             values: [
                 "value": String(value.cleanedLine.prefix(80)), "allowed": allowed.joined(separator: ", "),
             ], key: "badFilter")

@@ -95,7 +95,7 @@ struct RequestObject: Sendable {
         guard let unknown = members.keys.sorted().first(where: { !names.contains($0) }) else { return }
         throw RequestRefusal(
             .unknownField,
-            "Unknown field \"\(unknown.cleanedLine.prefix(40))\"; allowed: \(names.sorted().joined(separator: ", "))."
+            "Unknown field \"\(unknown.cleanedLine.prefix(40))\". Allowed: \(names.sorted().joined(separator: ", "))."
         )
     }
 

@@ -57,8 +57,8 @@ async function reconnect() {
 }
 
 // The first event of a stream says which run of the service it comes from. After a restart, the service may have
-// different pages, so this page reloads. A script with data that a reload would lose cancels the event "restarted", and
-// the person then reloads the page later.
+// different pages, so this page reloads. A script with data that a reload would lose cancels "restarted", and the
+// person reloads the page later.
 on("hello", (hello) => {
   if (run !== null && run !== hello.run) {
     if (document.dispatchEvent(new Event("restarted", { cancelable: true }))) location.reload();

@@ -10,7 +10,7 @@ function isBusy(region) {
 let refreshing = null, isWanted = false;
 
 /**
- * Fetches the page again and replaces its live regions. If it is called any number of times during a refresh, one more
+ * Fetches the page again and replaces its live regions. However often it is called during a refresh, only one more
  * refresh follows.
  */
 export async function refresh() {

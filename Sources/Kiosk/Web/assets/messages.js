@@ -52,7 +52,7 @@ function offerRest(line, timer) {
   more.addEventListener("click", () => {
     clearTimeout(timer);
     line.classList.add("is-whole");
-    // Text that can have the focus can be scrolled with the arrow keys. This is needed if it is longer than the screen.
+    // With the focus, text that is longer than the screen can be scrolled with the arrow keys.
     span.tabIndex = 0;
     span.focus();
     more.remove();

@@ -28,7 +28,7 @@ let quietUntil = -Infinity, digitAt = -Infinity;
 const passedOn = new WeakSet();
 
 const untyped = ["checkbox", "radio", "button", "submit", "reset", "range", "file", "image"].map((type) => `[type=${type}]`);
-/** Returns true if a person who has the focus in this element is typing. */
+/** Returns true if the element is a field in which a person types. */
 export function isTyping(element) {
   return element?.isContentEditable || element?.matches(`textarea, select, input:not(${untyped.join()})`);
 }
@@ -67,10 +67,7 @@ const readHeld = () => held.map((key) => key.key).join("");
 const isRun = (text) => /^\d(-?\d)*-?$/.test(text) || /^(\d-?){9}[Xx]$/.test(text);
 const isNumber = (text) => isRun(text) && checkNumber(text.toUpperCase().replaceAll("-", "")) === "right";
 
-/**
- * Blocks Enter for a moment, because the page has just changed and the person may have meant Enter for what it showed
- * before.
- */
+/** Blocks Enter for a moment, because a person may have pressed it for what the page showed before. */
 export function blockEnter() { quietUntil = Math.max(quietUntil, performance.now() + quiet); }
 
 function handleKey(event) {
@@ -136,8 +133,8 @@ function captureHeld(at) {
 }
 
 /**
- * Decides about keys that were not ended by Enter or Tab. They may be a number, digits that are not a number, or keys
- * for the focused element.
+ * Decides about held keys that no Enter or Tab has followed. They may be a number, digits that are not a number, or
+ * keys for the focused element.
  */
 function settle() {
   if (held.length === 0) return;
