@@ -70,7 +70,7 @@ import Testing
             let item = try await station.capture("9780441478125")
             try await station.becomes("notFound", item)
             let page = try await station.get("/scan")
-            #expect(page.contains("No source knows it"))
+            #expect(page.contains("Unknown to all sources"))
             #expect(page.contains(#"<form class="edit" id="card-form" data-row="\#(item)" data-keys>"#))
             #expect(!page.contains(#"id="card-save""#))
             #expect(page.contains(#"id="tick-\#(item)" aria-checked="false""#))

@@ -31,7 +31,7 @@ private let dune = "9780441013593"
         let saved = try await rig.ask("POST", "/api/station/rows/\(id)/save", #"{"anotherCopy":false}"#)
         #expect(saved.status == 200 && saved.number("saved") == 1 && saved.text("change") != nil)
         let again = try await rig.ask("POST", "/api/station/rows/\(id)/save", #"{"anotherCopy":false}"#)
-        let answered = "This book has already been saved or skipped. Undo reverses that."
+        let answered = "This book has already been saved or skipped. To reverse that, choose Undo."
         #expect(again.status == 422 && again.text("error.message") == answered)
         #expect(try await rig.ask("GET", "/api/station").text("undo.kind") == "saved")
         let other = try await rig.ask("POST", "/api/station/undo", #"{"change":"another-page"}"#)

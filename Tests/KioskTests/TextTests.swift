@@ -214,8 +214,8 @@ import Testing
 
     @Test(arguments: [
         (
-            "en", "“many” is not a value for “Pages per day”. Enter a whole number",
-            "is not a value for “Guests may browse”"
+            "en", "“many” is not a valid value for “Pages per day”. Enter a whole number",
+            "is not a valid value for “Guests may browse”"
         ),
         ("de", "„many“ passt nicht zu „Seiten am Tag“. Eine ganze Zahl", "passt nicht zu „Gäste dürfen stöbern“"),
         (

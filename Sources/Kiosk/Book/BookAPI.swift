@@ -44,7 +44,7 @@ struct BookAPI: Sendable {
         }
     }
 
-    /// Adds one tag. The other tags are not sent, because another screen may be changing them.
+    /// Adds one tag. The request does not contain the other tags, because another screen may be changing them.
     private func addTag(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         try await changeTags(request, context) { tags, name in tags.append(name) }
     }
@@ -130,8 +130,8 @@ struct BookAPI: Sendable {
 }
 
 extension Book {
-    /// The book as guests may see it: without recommendations and the daily goal, which concern other people and the
-    /// reader's plans.
+    /// The book as guests may see it. It has no recommendations, because they concern other people, and no daily goal,
+    /// because it is the reader's own plan.
     var forGuests: Book {
         var book = self
         (book.copy.recommendedBy, book.copy.wouldRecommend, book.copy.dailyGoal) = (nil, nil, nil)

@@ -13,8 +13,8 @@ struct BookFormPage: Sendable {
         ]
     }
 
-    /// Renders the form for a new book. `?isbn=` fills in everything that is known here about the ISBN, and `?title=`
-    /// fills in the title.
+    /// Renders the form for a new book. `?isbn=` fills in everything that the library or the queue knows about the
+    /// ISBN, and `?title=` fills in the title.
     private func add(_ request: Request, _ context: KioskContext) async throws -> Response {
         let texts = parts.pages.texts(context)
         let pairs = try request.queryPairs()
@@ -82,7 +82,7 @@ struct BookFormPage: Sendable {
                 guard let book = try await parts.library.book(copy) else { throw RequestRefusal.notFound("book") }
                 return JSONResponse(book.json.with(change: result.change), status: .created)
             } catch  where result.change != nil {
-                // The page must receive the news that the book is saved. It loads the remaining values with its next
+                // The book is saved, so the response must be a success. The page loads the missing values with its next
                 // request.
                 parts.logger.warning("cannot read the book that was just saved: \(error)")
                 return JSONResponse(
@@ -91,8 +91,8 @@ struct BookFormPage: Sendable {
         }
     }
 
-    /// Makes the form answer the oldest item in the queue that has the same ISBN. Later items may be other copies, so
-    /// they stay in the queue.
+    /// Returns the confirmation as the answer to the oldest item in the queue with the same ISBN. Later items may be
+    /// other copies, so they stay in the queue.
     private func answeringItem(_ confirmed: Confirmed) async throws -> Confirmed {
         guard let isbn = confirmed.isbn, !confirmed.preset.isWishlist else { return confirmed }
         let item = try await parts.library.items(in: [.waiting]).first { $0.isbn == isbn }

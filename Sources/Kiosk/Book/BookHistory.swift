@@ -140,7 +140,8 @@ struct BookHistory {
 
 /// The entries of a reading that the page shows, the newest first.
 struct ShownEntries: Sendable {
-    /// The number of entries that the page shows for a reading that is not selected, and for the selected reading.
+    /// The largest number of entries that the page shows: first for a reading that is not selected, second for the
+    /// selected reading.
     static let (atFirst, atATime) = (12, 60)
 
     let entries: ArraySlice<ProgressEntry>

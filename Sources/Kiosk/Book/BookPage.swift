@@ -455,8 +455,8 @@ enum ReadingDate: String {
 }
 
 extension Texts {
-    /// Returns the values of a button that opens the calendar for one date of a reading. The calendar offers only valid
-    /// days, because a reading cannot end before it begins.
+    /// Returns the values of a button that opens the calendar for one date of a reading. A reading cannot end before it
+    /// begins, so the calendar offers only the days that are possible.
     func date(_ which: ReadingDate, of reading: Reading, copy: ID<Copy>) -> View {
         let end = reading.finished ?? reading.stopped
         let (day, least, most): (CalendarDay?, CalendarDay?, CalendarDay?) =

@@ -68,7 +68,7 @@ struct BookPatch: Sendable {
         if let isPublic = try sent.bool("public").value { changes.append { $0.copy.isPublic = isPublic } }
         let shelf = try Self.converted(sent, "shelf") { try $0.checked(as: "shelf", limit: TextLimit.name) }
         let recommender = try Self.converted(sent, "recommendedBy") {
-            try $0.checked(as: "name of who recommended it", limit: TextLimit.name)
+            try $0.checked(as: "name of the person who recommended it", limit: TextLimit.name)
         }
         let (would, rating, goal) = (
             try sent.bool("wouldRecommend"), try sent.number("rating"), try sent.integer("dailyGoal")
@@ -182,7 +182,7 @@ struct EditPrecondition: Sendable {
     ///
     /// - Parameters:
     ///   - now: the current names.
-    ///   - wanted: the names that this user wants.
+    ///   - wanted: the names as this user has entered them.
     func merged(_ name: String, into now: [String], wanted: [String]) -> [String] {
         guard case .array(let values) = expected[name] else { return wanted }
         let before = values.compactMap { if case .string(let text) = $0 { text } else { nil } }
@@ -202,7 +202,7 @@ extension Book {
 }
 
 extension JSONValue {
-    /// The value without the changes that a form makes: it changes line endings and surrounding white space, and sends
+    /// The value in a form that can be compared. HTML forms change line endings and surrounding white space, and send
     /// empty texts instead of null.
     fileprivate var comparable: JSONValue {
         switch self {

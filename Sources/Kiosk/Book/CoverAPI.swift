@@ -21,7 +21,8 @@ struct CoverAPI: Sendable {
     private func cover(_ request: Request, _ context: KioskContext) async throws -> Response {
         let edition = try context.id("edition", of: Edition.self)
         guard let kept = try await parts.library.keptCover(of: edition) else { throw RequestRefusal.notFound("cover") }
-        // The bytes are not trusted. The sandbox keeps a cover that is opened on its own from running anything.
+        // The bytes are not trusted. The sandbox prevents a cover that is opened in a tab of its own from running
+        // scripts.
         var headers: HTTPFields = [
             .eTag: kept.tag, .cacheControl: "private, no-cache", .contentSecurityPolicy: "default-src 'none'; sandbox",
             .xContentTypeOptions: "nosniff",
@@ -75,7 +76,8 @@ struct CoverAPI: Sendable {
         return book
     }
 
-    /// Responds with the book and its current cover. The response has no change, because pictures cannot be undone.
+    /// Responds with the book and its current cover. The response has no `change`, because a new picture cannot be
+    /// undone.
     private func respond(with book: Book) async throws -> JSONResponse {
         let kept = try await parts.library.keptCover(of: book.edition.id)
         let cover: JSONValue = kept.map { ["own": .bool($0.isOwn), "bytes": .integer($0.bytes)] } ?? .null

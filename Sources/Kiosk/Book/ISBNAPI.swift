@@ -9,8 +9,8 @@ struct ISBNAPI: Sendable {
         [Route(.get, "/api/isbn", for: .guests, check), Route(.get, "/api/known", for: .household, known)]
     }
 
-    /// Responds with `{"isbn13", "hyphenated", "error"}`. An incomplete number already has the hyphens that are
-    /// certain.
+    /// Responds with `{"isbn13", "hyphenated", "error"}`. In an incomplete number, the response has the hyphens that
+    /// are already certain.
     private func check(_ request: Request, _ context: KioskContext) throws -> JSONResponse {
         guard let text = request.uri.queryParameters["text"], text.utf8.count <= 100 else {
             throw RequestRefusal(.badNumber, "The query must have text= with the number, at most 100 bytes.")
@@ -31,8 +31,8 @@ struct ISBNAPI: Sendable {
         }
     }
 
-    /// Responds with what the library, or otherwise the queue, knows about the ISBN in `?isbn=`. No other machine is
-    /// asked.
+    /// Responds with the library's data about the ISBN in `?isbn=`, or with the queue's data if the library has none.
+    /// No other machine is asked.
     private func known(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let text = try request.queryValue("isbn") ?? ""
         return JSONResponse(try await KnownISBN(text, in: parts.library, parts.pages.texts(context)).json)

@@ -143,7 +143,7 @@ struct SessionAPI: Sendable {
 
     private var now: Date { parts.ports.now() }
 
-    /// Responds with the running session and the time of the service, from which the page's clock counts.
+    /// Responds with the running session and the service's current time, by which the page sets its clock.
     private func running(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let (record, now) = (try await parts.library.runningSession(), now)
         return JSONResponse(["running": record?.json(at: now) ?? .null, "now": .string(now.rfc3339)])
@@ -227,8 +227,8 @@ struct SessionAPI: Sendable {
         return try await perform { try await parts.library.deleteSession(id, at: now) }
     }
 
-    /// Returns the length of a session, which may be at most a day. Adding such a length to a date cannot exceed the
-    /// range of dates.
+    /// Returns the length of a session. It must be at most a day, so that adding it to a date cannot exceed the range
+    /// of dates.
     private static func minutes(_ sent: RequestObject) throws -> Int? {
         let minutes = try sent.integer("minutes").value
         if let minutes, minutes > 1440 { throw SessionError.sessionTooLong }

@@ -2,7 +2,7 @@ import Bookplate
 import FoundationEssentials
 import Hummingbird
 
-/// The Home page, which shows the books that are being read, the books that were finished last, and the figures of the
+/// The Home page, which shows the books that are being read, the most recently finished books, and the figures of the
 /// current year.
 struct HomePage: Sendable {
     let parts: KioskParts

@@ -2,7 +2,7 @@ import Bookplate
 import FoundationEssentials
 import Hummingbird
 
-/// Changes many books with one request, which changes either all of them or none. The response is `{"changed",
+/// Changes many books with one request. Either all of them are changed or none. The response is `{"changed",
 /// "change"}`, where `change` is null if nothing changed. If the books are the results of a search, the response also
 /// has `next`; see ``BookSelection``.
 struct BulkAPI: Sendable {
@@ -115,9 +115,9 @@ struct BulkAPI: Sendable {
 
 /// The books that a bulk request changes, given by their ids or by a search.
 ///
-/// A search may have 100,000 results. Each request therefore changes only one piece of them, in a short transaction,
-/// and the response says where the next piece begins. A request with `continuing` adds its piece to the change of the
-/// first piece, so that all pieces can be undone together.
+/// A search may have 100,000 results. Each request therefore changes only a part of them, called a piece, in a short
+/// transaction, and the response says where the next piece begins. A request with `continuing` adds its piece to the
+/// change of the first piece, so that all pieces can be undone together.
 struct BookSelection: Decodable, Sendable {
     static let maxIDs = 1000
     /// The number of search results that one request changes.
@@ -127,7 +127,7 @@ struct BookSelection: Decodable, Sendable {
     /// The query of a Library page, such as "q=dune&status=read".
     private let query: String?
     private let after: String?
-    /// The ids of the search results that are not changed.
+    /// The ids of the search results to leave unchanged.
     private let except: [String]?
     private let continuing: String?
     /// The number of search results that the person agreed to delete, minus those that are already deleted.
@@ -168,7 +168,7 @@ struct BookSelection: Decodable, Sendable {
         (query.limit, query.countLimit) = (1, .max)
         guard try await parts.library.books(matching: query).total - (except?.count ?? 0) > count else { return }
         throw RequestRefusal(
-            .moreThanAsked, "There are more books in the trash now than you confirmed. Check them, and confirm again.")
+            .moreThanAsked, "The trash now contains more books than you confirmed. Check them, and confirm again.")
     }
 
     private static func checked(_ ids: [String]) throws -> [ID<Copy>] {

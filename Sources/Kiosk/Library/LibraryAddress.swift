@@ -1,8 +1,8 @@
 import Bookplate
 import FoundationEssentials
 
-/// The query of a Library page or of the API, such as `?q=zürich&status=reading&status=read&sort=title`. A filter that
-/// occurs several times accepts each of its values, and parameters with empty values are ignored.
+/// The query of a Library page or of the API, such as `?q=zürich&status=reading&status=read&sort=title`. If a filter
+/// occurs several times, books match that have any of its values. Parameters with empty values are ignored.
 struct LibraryAddress: Sendable {
     enum Name: String, Sendable, CaseIterable {
         case q, status, tag, shelf, author, language, rating, owned, wishlist, favourite, added, started, finished
@@ -30,7 +30,7 @@ struct LibraryAddress: Sendable {
 
     /// - Parameters:
     ///   - text: the query of the URL.
-    ///   - isGuest: true if a guest asks: the search then leaves out notes and quotes, and refuses to show the trash.
+    ///   - isGuest: true if a guest asks. The search then leaves out notes and quotes, and refuses to show the trash.
     /// - Throws: ``RequestRefusal``: 400 with the allowed values if a parameter is not allowed, 401 if a guest asks for
     ///   the trash.
     init(_ text: String?, zone: TimeZone, now: Date, forGuest isGuest: Bool = false) throws {
@@ -114,7 +114,7 @@ struct LibraryAddress: Sendable {
         RequestRefusal(
             .badQuery,
             "\(name.cleanedLine.prefix(40)): \"\(value.cleanedLine.prefix(80))\" is not allowed. "
-                + "Allowed: \(allowed.joined(separator: ", ")).",
+                + "Allowed values: \(allowed.joined(separator: ", ")).",
             values: [
                 "value": String(value.cleanedLine.prefix(80)), "allowed": allowed.joined(separator: ", "),
             ], key: "badFilter")
@@ -149,8 +149,8 @@ extension LibraryAddress {
     /// The address of the filter panel for this list.
     var panel: String { "/library/filters" + Self.address(kept).dropFirst("/library".count) }
 
-    /// Returns the items that a form passes on in hidden fields, which are all items except those that have visible
-    /// fields (`names`).
+    /// Returns the items that a form passes on in hidden fields. These are all items except those in `names`, which
+    /// have visible fields.
     func carried(except names: Set<Name>) -> [Item] { kept.filter { !names.contains($0.name) } }
 
     private var kept: [Item] { items.filter { $0.name != .after && $0.name != .limit } }

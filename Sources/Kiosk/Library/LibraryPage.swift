@@ -207,8 +207,8 @@ extension LibraryPage {
 }
 
 extension LibraryAddress.Name {
-    /// Returns the value in lower case, because upper and lower case are equal in names. The codes of statuses are not
-    /// changed.
+    /// Returns the value in lower case, because names are compared ignoring case. The codes of statuses are returned
+    /// unchanged.
     fileprivate func folded(_ value: String) -> String { self == .status ? value : value.lowercased() }
 }
 
@@ -302,7 +302,7 @@ final class LibraryHit: Sendable, MustacheParent {
     }
 }
 
-/// A piece of the text in which a search found something. `isMatch` is true for a piece that matches the search.
+/// A part of a text in which a search found something. `isMatch` is true if the part matches the search.
 struct LibraryMark: Sendable, MustacheParent {
     let text: String
     let isMatch: Bool

@@ -40,7 +40,7 @@ extension StationRoutes {
         }
         guard !photo.symbols.isEmpty else {
             throw RequestRefusal(
-                .noBarCode, "No bar code was found in the photo. Take it from closer, in even light, or type the ISBN.")
+                .noBarCode, "No bar code was found in the photo. Take a closer photo in even light, or type the ISBN.")
         }
         let rows = try await station.capture(detections)
         return JSONResponse(["rows": .array(rows.map(\.json)), "refused": .array(refused)])

@@ -11,10 +11,10 @@ import Synchronization
 public final class PreviewFeed: PreviewTap {
     /// The largest number of watchers. More watchers would take network and processor time away from capturing.
     static let most = 4
-    /// The time after which a watcher that reads nothing may be replaced by a new watcher.
+    /// The time for which a watcher must have read nothing before a new watcher may replace it.
     static let stalledAfter: Duration = .seconds(10)
-    /// The boundary between the parts of the stream (RFC 2046, 5.1.1). JPEGs may contain it, because each part states
-    /// its length.
+    /// The boundary between the parts of the stream (RFC 2046, 5.1.1). A JPEG may contain the same characters, because
+    /// each part states its length.
     static let boundary = "bookplate-frame"
 
     private struct Watcher {
@@ -47,7 +47,7 @@ public final class PreviewFeed: PreviewTap {
         }
     }
 
-    /// Returns one part of the stream, which is the boundary, the headers and the JPEG.
+    /// Returns one part of the stream: the boundary, the headers and the JPEG.
     static func part(_ jpeg: UnsafeBufferPointer<UInt8>) -> ByteBuffer {
         let head = "--\(boundary)\r\nContent-Type: image/jpeg\r\nContent-Length: \(jpeg.count)\r\n\r\n"
         var part = ByteBufferAllocator().buffer(capacity: head.utf8.count + jpeg.count + 2)
@@ -57,7 +57,8 @@ public final class PreviewFeed: PreviewTap {
         return part
     }
 
-    /// Returns a stream of all parts from now on. The watcher is removed when the stream is no longer read.
+    /// Adds a watcher, and returns the stream of all parts from now on. The watcher is removed when nobody reads its
+    /// stream any more.
     ///
     /// - Returns: `nil` if there are already ``most`` watchers and none of them can be replaced.
     func parts() -> AsyncStream<ByteBuffer>? {
@@ -83,7 +84,7 @@ public final class PreviewFeed: PreviewTap {
         return stream
     }
 
-    /// Ends all streams because the camera shows no picture now. Pages connect again on their own.
+    /// Ends all streams, because the camera no longer shows a picture. Pages reconnect automatically.
     func end() {
         let gone = watchers.withLock { watchers in
             defer { watchers = [:] }

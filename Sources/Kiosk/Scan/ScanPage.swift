@@ -79,8 +79,8 @@ struct ScanPage: Sendable {
             view["undoChange"] = undo.change.rawValue
             view["undoBody"] = undo.requestBody
         }
-        // The ids of the ticked rows, the oldest first. They are listed so that saving does not include books that were
-        // captured after the page was rendered.
+        // The ids of the ticked rows, the oldest first. The page contains them so that saving does not include books
+        // that were captured after the page was rendered.
         let ticked = Array(snapshot.rows.filter(\.isTicked).reversed().prefix(Self.maxNamedItems))
         if !ticked.isEmpty {
             view["save"] = texts("scan.saveMany", count: ticked.count)
@@ -128,7 +128,7 @@ struct ScanPage: Sendable {
 }
 
 extension CameraState? {
-    /// The name that the page's script uses for the state.
+    /// The name of the state in the page's script.
     fileprivate var word: String {
         switch self {
         case nil: "none"
@@ -328,7 +328,7 @@ extension Station.Row {
 
     fileprivate var needsTitle: Bool { !candidate.isComplete && status != .lookingUp && !isThereAlready }
 
-    /// True if asking the sources again may help.
+    /// True if the sources may know more about the book when they are asked again.
     fileprivate var canAsk: Bool {
         switch status {
         case .notFound, .unavailable, .needsTitle, .weakMatch: true
@@ -338,7 +338,7 @@ extension Station.Row {
 }
 
 extension Batch.Status {
-    /// The shape that is shown in addition to the colour.
+    /// The shape that marks the state in addition to its colour.
     fileprivate var mark: String {
         switch tone {
         case "owned": "●"

@@ -29,7 +29,7 @@ extension Station.Row {
         ]
     }
 
-    /// The reason, as a text for a person, why the row needs attention; `nil` if it does not.
+    /// A text that explains to a person why the row needs attention; `nil` if there is no reason.
     private var reason: String? {
         guard status.tone == "attention" else { return nil }
         if let reason = candidate.item.reason { return reason }
@@ -55,7 +55,7 @@ extension Batch.Status {
         }
     }
 
-    /// The state as a person sees it, which is one of four.
+    /// The state as pages show it. There are four such states.
     var tone: String {
         switch self {
         case .lookingUp, .found: "new"
@@ -115,8 +115,8 @@ extension Station.Saved {
 }
 
 extension CameraState? {
-    /// Returns the state as JSON. The member `text` is the message of an error; it is null in all other states, for
-    /// which pages have their own texts.
+    /// Returns the state as JSON. The member `text` is the message of an error; it is null in all other states, because
+    /// pages have their own texts for them.
     func json(_ texts: Texts) -> JSONValue {
         var (state, kind, text): (String, String?, String?) = ("none", nil, nil)
         var (name, width, height): (String?, Int?, Int?) = (nil, nil, nil)

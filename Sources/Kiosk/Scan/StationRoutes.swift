@@ -35,7 +35,7 @@ struct StationRoutes: Sendable {
     private struct Captured: Decodable {
         var text: String
         var origin: Origin?
-        /// A UUID that the page generates. A second request with the same UUID captures nothing more.
+        /// A UUID that the page generates. A repeated request with the same UUID captures nothing more.
         var request: String?
     }
 
@@ -154,7 +154,8 @@ struct StationRoutes: Sendable {
     }
 
     private struct Undo: Decodable {
-        /// The change of the act that the page offers to undo; `nil` to undo the newest act.
+        /// The id of the change to undo, which belongs to the act that the page offers to undo; `nil` to undo the
+        /// newest act.
         var change: String?
     }
 

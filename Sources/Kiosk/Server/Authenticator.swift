@@ -7,8 +7,8 @@ import Logging
 ///
 /// A request belongs to the household if it has the cookie of a sign-in, or if it comes from this machine, which means
 /// from a loopback address, for a loopback name and not through a proxy. A request belongs to a station if it has the
-/// station's token. A proxy that does not announce itself makes every client look like this machine. With
-/// ``isBehindProxy``, only sign-ins count.
+/// station's token. Behind a proxy that does not announce itself, every client looks like this machine. If
+/// ``isBehindProxy`` is true, this machine therefore needs a sign-in too.
 struct Authenticator: Sendable {
     let ports: KioskPorts
     let crossSite: CrossSite
@@ -41,7 +41,7 @@ struct Authenticator: Sendable {
         let host = try crossSite.host(
             of: request, local: context.localAddress?.ipAddress, port: context.localAddress?.port ?? 0)
         if let token = request.bearer {
-            // Origin need not be checked here, because other sites' pages cannot send this header. Cookies are ignored.
+            // Other sites' pages cannot send an Authorization header, so Origin is not checked. Cookies are ignored.
             guard let station = try await ports.library.pairedStation(withToken: token, at: ports.now()) else {
                 throw RequestRefusal(
                     .unknownToken, "This hub does not know the station's token. Pair the station again.",
@@ -130,8 +130,7 @@ extension Request {
         return String(value.dropFirst("bearer ".count))
     }
 
-    /// True if a header says that a proxy forwarded this request. The sender's address is then the address of the
-    /// proxy.
+    /// True if a header says that a proxy forwarded this request. The request's remote address is then the proxy's.
     fileprivate var cameThroughProxy: Bool {
         headers.contains { field in
             let name = field.name.canonicalName

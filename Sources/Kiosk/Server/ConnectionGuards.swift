@@ -11,8 +11,8 @@ struct GuardedChannel: ServerChildChannel {
     private let connections: Connections
 
     init(responder: @escaping HTTPChannelHandler.Responder, limits: ConnectionLimits, connections: Connections) {
-        // The parser's limits are twice the limits of the guard and are only a second line of defence. The guard
-        // responds with the right status.
+        // The parser's limits are twice the limits of the guard and are only a second line of defence. The guard reacts
+        // first, because it responds with the right status.
         base = HTTP1Channel(
             responder: responder,
             configuration: .init(
@@ -48,8 +48,8 @@ extension HTTPServerBuilder {
     }
 }
 
-/// Limits the time and the length of a request's head, the time for its body, and the time in which a client reads
-/// nothing. This handler sits between the socket and the HTTP parser.
+/// Limits the time and the length of a request's head, the time for its body, and the time for which a client may stop
+/// reading. This handler sits between the socket and the HTTP parser.
 ///
 /// If the head of a request arrives in time, the response may take any amount of time. Event streams and the live
 /// picture are therefore never cut off. Like all channel handlers, this one runs only on its connection's event loop.
@@ -77,8 +77,8 @@ final class HeadGuard: ChannelDuplexHandler {
     private var bodyBytes = 0
     /// The time that the service has spent waiting for the body.
     private var bodyTime = TimeAmount.zero
-    /// True while the service waits for bytes from the socket. If it is false, the service is slow rather than the
-    /// client.
+    /// True while the service waits for bytes from the socket. If it is false, a delay is caused by the service and not
+    /// by the client.
     private var isReading = false
 
     init(limits: ConnectionLimits, logger: Logger) {
@@ -133,7 +133,8 @@ final class HeadGuard: ChannelDuplexHandler {
         context.fireUserInboundEventTriggered(event)
     }
 
-    /// Ends the limits for a request. The ``RequestGuard`` calls this when the parser has seen the end of the request.
+    /// Ends the time limits for a request. The ``RequestGuard`` calls this function when the parser has reached the
+    /// request's end.
     func requestEnded() {
         deadline?.cancel()
         deadline = nil
@@ -178,7 +179,7 @@ final class HeadGuard: ChannelDuplexHandler {
     private func watchBody(_ context: ChannelHandlerContext) {
         deadline = schedule(limits.bodyWindow, context) { handler, context in
             guard case .body = handler.phase else { return }
-            // A window counts only if the service was reading or bytes arrived.
+            // A window counts only if the service was reading during it, or if bytes arrived.
             if handler.isReading || handler.bodyBytes > 0 {
                 handler.bodyTime = handler.bodyTime + handler.limits.bodyWindow
             }
@@ -326,14 +327,14 @@ final class RequestGuard: ChannelDuplexHandler {
                     status: error as? HTTPParserError == .headerOverflow ? .requestHeaderFieldsTooLarge : .badRequest,
                     code: "notHTTP", message: "The request is not valid HTTP (RFC 9112)."))
         }
-        // The error is passed on, so that whoever reads the body knows that it is incomplete.
+        // The error is passed on, so that the code that reads the body knows that the body is incomplete.
         context.fireErrorCaught(error)
     }
 
     /// Refuses the request and closes the connection.
     ///
-    /// - Parameter response: the response to send; `nil` while an earlier response is being sent, because the client
-    ///   would confuse the two.
+    /// - Parameter response: the response to send; `nil` while an earlier response is being sent, so that the client
+    ///   does not confuse the two responses.
     private func refuse(with response: RawResponse?) {
         if let response {
             response.log(logger)

@@ -4,17 +4,18 @@ import Synchronization
 
 /// The limits on a connection. They also apply before the caller is known.
 struct ConnectionLimits: Sendable {
-    /// The longest time in which the headers must be complete. It begins with the connection or with the first byte of
-    /// a later request.
+    /// The time limit for receiving a request's headers. It begins when the connection is opened, or with the first
+    /// byte of a later request.
     var head: TimeAmount = .seconds(10)
-    /// The interval in which at least ``bodyBytes`` of a body must arrive, which is about 400 bytes per second.
+    /// The interval in which at least ``bodyBytes`` bytes of a body must arrive. The two limits together require about
+    /// 400 bytes per second.
     var bodyWindow: TimeAmount = .seconds(10)
     /// The smallest number of bytes of a body that must arrive in each ``bodyWindow``.
     var bodyBytes = 4096
-    /// The longest time for a whole body, which is enough for 32 MiB at 1 Mbit/s. Time in which the service does not
-    /// read is not counted, because only two photos are received at once.
+    /// The time limit for receiving a whole body. It is enough for 32 MiB at 1 Mbit/s. Only two photos are received at
+    /// once, so the time that a photo waits for its turn is not counted.
     var body: TimeAmount = .seconds(300)
-    /// The longest time in which a client may read nothing of a response.
+    /// The longest time for which a client may stop reading a response.
     var stalledWrite: TimeAmount = .seconds(60)
     /// The time that a refused client has to read the reason. The rest of its request is discarded.
     var linger: TimeAmount = .seconds(2)
@@ -24,12 +25,13 @@ struct ConnectionLimits: Sendable {
     var requestLine = 8 << 10
     /// The greatest length of all header lines together, in bytes.
     var headers = 16 << 10
-    /// The largest number of open connections. If there are more, the oldest unknown connection is closed.
+    /// The largest number of open connections. If there are more, the oldest unknown one is closed; see
+    /// ``Connections``.
     var connections = 512
 }
 
-/// The open connections. If there are too many, unknown connections are closed, which are those over which neither the
-/// household nor a station has sent a request. Many strangers can therefore never lock out the household.
+/// The open connections. A connection is unknown until the household or a station has sent a request over it. If there
+/// are too many connections, the oldest unknown one is closed, so that strangers can never lock out the household.
 final class Connections: Sendable {
     private struct Connection {
         let channel: any Channel
@@ -50,8 +52,7 @@ final class Connections: Sendable {
 
     init(limit: Int) { self.limit = limit }
 
-    /// Adds a connection. If there are then too many connections, the oldest unknown connection is closed, which may be
-    /// the new one.
+    /// Adds a connection. If there are then too many, closes the oldest unknown connection, which may be the new one.
     func add(_ channel: any Channel) {
         let id = ObjectIdentifier(channel)
         let surplus = state.withLock { state -> (any Channel)? in

@@ -13,7 +13,7 @@ struct CrossSite: Sendable {
     /// - Throws: ``RequestRefusal``: 400 if Host is missing or repeated, 403 if it has a name that does not belong to
     ///   this service.
     func host(of request: Request, local: String?, port: Int) throws(RequestRefusal) -> HostNames.Kind {
-        // The codec removes the first Host from the headers, so a Host that is still there is a second one.
+        // The codec removes the first Host from the headers. If there is still a Host, the request had two.
         guard let authority = request.head.authority, !authority.isEmpty, request.headers[.host] == nil else {
             throw RequestRefusal(.badHost, "A request must have exactly one Host header.")
         }
@@ -72,8 +72,8 @@ struct HostNames: Sendable {
     private let address: String
     /// The names of this machine, which are accepted with the port on which the service listens.
     private let machine: Set<String>
-    /// The configured names, which are accepted with the service's port or without a port, because a proxy in front has
-    /// its own port.
+    /// The configured names. They are accepted with the service's port and also without a port, because a proxy in
+    /// front of the service has its own port.
     private let configured: Set<String>
 
     /// - Parameters:

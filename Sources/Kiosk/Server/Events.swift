@@ -51,9 +51,9 @@ struct KioskEvent: Sendable {
 
 /// Sends events to all listeners. Each event is encoded once per language. Slow listeners lose their oldest events.
 final class EventHub: Sendable {
-    /// The largest number of events that may wait for a listener. It is more than a page needs to catch up.
+    /// The largest number of events that may wait for a listener. A page never needs more of them to catch up.
     static let bufferLimit = 64
-    /// The interval between heartbeats. They show that a connection is closed even when nothing happens.
+    /// The interval between heartbeats. They reveal that a connection is closed even if there are no events.
     static let heartbeat: Duration = .seconds(15)
 
     private struct Listener {
@@ -65,15 +65,16 @@ final class EventHub: Sendable {
     private let listeners = Mutex<[UUID: Listener]>([:])
     private let lastChange = Mutex(0)
 
-    /// The number of changes to the library in this run. A page compares it with the number at which it was rendered,
-    /// and so finds out about changes from before it began to listen.
+    /// The number of changes to the library in this run. Each page contains the number from the time when it was
+    /// rendered. When the page begins to listen for events, it compares the two numbers, and refreshes itself if the
+    /// library has changed in between.
     var changes: Int { lastChange.withLock { $0 } }
 
     var listenerCount: Int { listeners.withLock(\.count) }
 
     /// Returns the events from now on, encoded for the network.
     ///
-    /// - Parameter isGuest: true for only the events that guests may receive.
+    /// - Parameter isGuest: true to return only the events that guests may receive.
     func events(forGuest isGuest: Bool = false, in language: Language = .english) -> AsyncStream<ByteBuffer> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: ByteBuffer.self, bufferingPolicy: .bufferingNewest(Self.bufferLimit))
@@ -101,7 +102,7 @@ final class EventHub: Sendable {
         send(KioskEvent(name: "library", data: ["change": .integer(count)]))
     }
 
-    /// Sends a comment, which pages ignore.
+    /// Sends a comment to all listeners. Pages ignore comments.
     func sendHeartbeat() {
         let bytes = ByteBuffer(string: ":\n\n")
         for listener in listeners.withLock({ Array($0.values) }) { listener.stream.yield(bytes) }

@@ -23,7 +23,7 @@ extension Request {
     /// The largest photo, in bytes.
     static let maxPhotoBytes = 32 << 20
 
-    /// Returns the body, and counts its bytes while they arrive. It is for routes with ``Route/Body/photo``.
+    /// Returns the body, and counts its bytes while they arrive. This function is for routes with ``Route/Body/photo``.
     ///
     /// - Throws: an error that becomes 413 if the body is longer than ``maxPhotoBytes``.
     func photo() async throws -> [UInt8] {
@@ -95,7 +95,7 @@ struct RequestObject: Sendable {
         guard let unknown = members.keys.sorted().first(where: { !names.contains($0) }) else { return }
         throw RequestRefusal(
             .unknownField,
-            "Unknown field \"\(unknown.cleanedLine.prefix(40))\"; allowed: \(names.sorted().joined(separator: ", "))."
+            "Unknown field \"\(unknown.cleanedLine.prefix(40))\". Allowed: \(names.sorted().joined(separator: ", "))."
         )
     }
 
@@ -170,8 +170,8 @@ struct RequestObject: Sendable {
         try edit(name, "a time such as 2026-11-21T14:30:00Z") { $0.string.flatMap(Date.init(rfc3339:)) }
     }
 
-    /// Returns the member `request`, or a new id if it is absent. The page generates this id so that saving twice makes
-    /// only one copy.
+    /// Returns the id of the request from the member `request`, or a new id if the member is absent. Pages send an id
+    /// so that saving twice makes only one copy.
     func request() throws -> String {
         guard let request = try text("request").value else { return ID<Confirmed>().rawValue }
         let isSound = (8...64).contains(request.utf8.count) && request.utf8.allSatisfy { (0x21...0x7E).contains($0) }
@@ -226,6 +226,7 @@ extension Edit {
 }
 
 extension JSONValue {
-    /// Adds the change that can be undone, or `null` if nothing was changed.
+    /// Returns the value with the member `change`, which is the id of the change that can be undone, or `null` if
+    /// nothing was changed.
     func with(change: ID<Change>?) -> JSONValue { appending([("change", JSONValue(change?.rawValue))]) }
 }

@@ -43,7 +43,7 @@ extension KioskContext {
 
     var isFromThisMachine: Bool { address == "::1" || address.hasPrefix("127.") }
 
-    /// Returns the id in the path that has this parameter name.
+    /// Returns the id that the path contains for the parameter with this name.
     func id<Thing>(_ name: String = "id", of thing: Thing.Type) throws -> ID<Thing> {
         ID(rawValue: try parameters.require(name))
     }

@@ -66,7 +66,7 @@ struct KioskMiddleware: RouterMiddleware {
 
     /// Redirects to the sign-in page, which leads back to the requested page.
     private static func redirectToSignIn(from request: Request) -> Response {
-        // The path is already percent-encoded. No page has a path with characters that have a meaning in a query.
+        // The path is already percent-encoded. Paths of pages do not contain characters with a meaning in a query.
         let wanted = request.uri.path.utf8.contains { "&+#%".utf8.contains($0) } ? "/" : request.uri.path
         return Response(
             status: .seeOther, headers: [.location: "/sign-in?to=" + wanted, .cacheControl: "no-store"])

@@ -139,7 +139,7 @@ private struct BackgroundTasks: Service, CustomStringConvertible {
             }
             guard !isBatchDue.exchange(true) else { continue }
             Task {
-                // If the pause is cancelled, the news is only sent sooner.
+                // If the pause is cancelled, the news is sent sooner, which does no harm.
                 _ = try? await Task.sleep(for: .milliseconds(100))
                 _ = isBatchDue.exchange(false)
                 handle(news)
@@ -149,7 +149,7 @@ private struct BackgroundTasks: Service, CustomStringConvertible {
 
     private func handle(_ news: Station.News) {
         if case .camera(let state) = news {
-            // There are no more frames, so the preview streams are ended. Pages connect again on their own.
+            // There are no more frames, so the preview streams are ended. Pages reconnect automatically.
             if case .streaming = state {} else { parts.ports.preview?.end() }
         }
         if let event = news.event(parts.web.texts) { parts.events.send(event) }
@@ -187,7 +187,7 @@ struct KioskParts: Sendable {
     let events = EventHub()
     let connections: Connections
     let authenticator: Authenticator
-    /// Allows two uploaded pictures in memory at once. Further ones wait for their turn.
+    /// Allows two uploaded pictures in memory at once. Further pictures wait for their turn.
     let uploads = AsyncSemaphore(permits: 2)
     /// The identifier of this run of the service; see ``EventRoutes/run``.
     let run = ID<KioskServer>().rawValue

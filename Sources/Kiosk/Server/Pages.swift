@@ -54,7 +54,7 @@ struct Pages: Sendable {
         let style = page.style ?? page.template
         view["template"] = style
         view["hasStyle"] = web.assets[style + ".css"] != nil
-        // Scripts are for actions, and guests cannot act.
+        // Guests do not get the page's own script, because it is for changes and guests cannot change anything.
         let hasScript = context.caller != .guest && web.assets[style + ".js"] != nil
         view["hasScript"] = hasScript
         let scripts = (context.caller == .stranger ? [] : ["app.js"]) + (hasScript ? [style + ".js"] : [])
@@ -150,7 +150,8 @@ struct KeysPage: Sendable {
 
     var routes: [Route] { [Route(.get, "/keys", for: .guests, page)] }
 
-    /// The names of keys, each with the key of the text that explains it. Names that are translated begin with "keys.".
+    /// The rows of the table. Each has the names of its keys on the keyboard, and the key of the text that explains
+    /// them. Names that are translated begin with "keys.".
     private static let table: [(names: [String], action: String)] = [
         (["s"], "scan"), (["h"], "home"), (["l"], "library"), (["i"], "intake"), ([","], "settings"), (["/"], "search"),
         (["keys.enter"], "save"), (["keys.shift+keys.enter"], "saveAll"), (["e"], "edit"), (["u"], "undo"),

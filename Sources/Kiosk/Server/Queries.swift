@@ -80,11 +80,10 @@ extension Request {
     /// Returns the names and values in the query, in order.
     func queryPairs() throws -> [(name: String, value: String)] { try PercentEncoding.pairs(uri.query ?? "") }
 
-    /// Returns the value of a query parameter. If the parameter is repeated, the last value counts; `nil` if it is
-    /// absent.
+    /// Returns the value of a query parameter, or its last value if the parameter is repeated; `nil` if it is absent.
     func queryValue(_ name: String) throws -> String? { try queryPairs().last { $0.name == name }?.value }
 
-    /// Returns the value of a query parameter that must be a whole number.
+    /// Returns the value of a query parameter, which must be a whole number.
     ///
     /// - Parameter standard: the number to return if the parameter is absent.
     /// - Throws: ``RequestRefusal`` (400) if the value is not a number or lies outside of `range`.

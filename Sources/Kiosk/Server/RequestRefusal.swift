@@ -1,7 +1,7 @@
 import Bookplate
 import Hummingbird
 
-/// A refusal that only the web interface makes, or the response to any other refusal.
+/// A refusal that only the web interface makes, or the response that reports any other refusal.
 struct RequestRefusal: Refusal {
     let status: HTTPResponse.Status
     let apiCode: String
@@ -10,8 +10,8 @@ struct RequestRefusal: Refusal {
     var headers: HTTPFields = [:]
     /// The values for the placeholders in the translated text.
     var values: [String: String] = [:]
-    /// The key of the translated text in Web/texts/refusals.json; if `nil`, the key is "code CODE" with the code of the
-    /// API.
+    /// The key of the translated text in Web/texts/refusals.json; if `nil`, the key is "code CODE", where CODE is the
+    /// error's code in the API.
     var key: String?
     /// The current value, if the request was refused because the caller expected another value.
     var now: JSONValue?
@@ -52,7 +52,7 @@ extension RequestRefusal {
         }
     }
 
-    /// - Parameter member: the member of the request's JSON that is refused. It follows the code, such as in
+    /// - Parameter member: the member of the request's JSON that is refused. Its name is appended to the code, as in
     ///   "changed.title".
     init(
         _ code: Code, _ message: String, member: String? = nil, headers: HTTPFields = [:],
@@ -65,7 +65,7 @@ extension RequestRefusal {
     }
 
     static func notFound(_ what: String) -> RequestRefusal {
-        RequestRefusal(.notThere, "There is no such \(what). Reload the page to see what there is.")
+        RequestRefusal(.notThere, "There is no such \(what). Reload the page.")
     }
 
     static let tooLarge = RequestRefusal(

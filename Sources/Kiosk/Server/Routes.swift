@@ -115,7 +115,7 @@ extension Route {
     func checkBody(of request: Request) throws(RequestRefusal) {
         if request.isSafe { return }
         let length = request.headers[.contentLength].flatMap { Int($0) }
-        // A missing body has no type that could be checked. A route that needs a body refuses the request when it reads
+        // A request without a body has no type to check. A route that needs a body refuses such a request when it reads
         // the body.
         if (length ?? 0) == 0, request.headers[.transferEncoding] == nil { return }
         let type = request.headers[.contentType]?.split(separator: ";").first?.lowercased() ?? ""

@@ -33,8 +33,8 @@ struct Texts: Sendable, MustacheParent {
             uniqueKeysWithValues: Language.allCases.map { ($0, Texts(language: $0, sections: sections[$0] ?? [:])) })
     }
 
-    /// Returns a text with its placeholders filled in. If there is no such text, the key is returned, so that it shows
-    /// on the page.
+    /// Returns a text with its placeholders filled in. If there is no such text, returns the key, so that the mistake
+    /// is visible on the page.
     func callAsFunction(_ key: String, _ values: [String: String] = [:]) -> String {
         let parts = key.split(separator: ".", maxSplits: 1)
         guard parts.count == 2, let text = sections[String(parts[0])]?[String(parts[1])] else { return key }
@@ -103,7 +103,8 @@ enum Language: String, Sendable, CaseIterable {
         return text
     }
 
-    /// Chooses the language with the highest weight in Accept-Language (RFC 9110, 12.5.4); English if none is listed.
+    /// Chooses the language with the highest weight in Accept-Language (RFC 9110, 12.5.4); English if the header lists
+    /// none of the languages.
     init(accepting header: String?) {
         var best: (language: Language, quality: Double)?
         for range in (header ?? "").prefix(500).split(separator: ",") {

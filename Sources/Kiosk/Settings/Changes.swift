@@ -56,8 +56,8 @@ struct HistoryAPI: Sendable {
         var change: String
     }
 
-    /// Undoes the named change and answers it. A change must be named: the last one may have been made on another
-    /// screen.
+    /// Undoes a change, and responds with it. The request must contain the change's id, because the last change may
+    /// have been made on another screen.
     private func undo(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let change = ID<Change>(rawValue: try await request.json(Body.self).change)
         guard let undone = try await parts.ports.station.undo(.change(change)).changes.first else {

@@ -2,7 +2,7 @@ import Bookplate
 import FoundationEssentials
 import Hummingbird
 
-/// The hub's side of the hub protocol: other stations pair with this library and send their captures to it.
+/// The hub's side of the hub protocol. Other stations pair with this library and send their captures to it.
 ///
 /// All requests of a station are idempotent: a repeated delivery gets the same receipt.
 struct HubRoutes: Sendable {
@@ -88,7 +88,7 @@ struct HubRoutes: Sendable {
             throw RequestRefusal(.notJPEG, "A thumbnail must have the type image/jpeg.")
         }
         let bytes = Array(buffer: try await request.body.collect(upTo: Self.maxThumbnailBytes))
-        // Only the markers at both ends of the JPEG are checked (ITU-T T.81, B.1.1.3). Browsers decode the rest.
+        // Only the markers at both ends of the JPEG are checked (ITU-T T.81, B.1.1.3), because only browsers decode it.
         guard bytes.starts(with: [0xFF, 0xD8, 0xFF]), bytes.suffix(2) == [0xFF, 0xD9] else {
             throw Self.refusal("The thumbnail is not a JPEG.")
         }

@@ -54,7 +54,7 @@ struct AccessAPI: Sendable {
         switch outcome {
         case .signedIn(let signIn, let token):
             var response = JSONResponse(["signIn": json(signIn, context)]).response(from: request, context: context)
-            // Browsers keep cookies for at most 400 days; the library ends an unused sign-in sooner.
+            // 400 days is the longest time for which browsers keep a cookie. The library ends an unused sign-in sooner.
             response.headers[.setCookie] = cookie(token, seconds: 400 * 86_400)
             return response
         case .refused(let check): throw RequestRefusal(of: check) ?? .signInNeeded
@@ -94,8 +94,8 @@ struct AccessAPI: Sendable {
 }
 
 extension RequestRefusal {
-    /// Creates the refusal for a code that is not accepted; `nil` if the code is right. Pairing a station uses it too,
-    /// because pairing needs the same code.
+    /// Creates the refusal for a code that is not accepted; `nil` if the code is right. It is also used when a station
+    /// is paired, because pairing needs the same code.
     init?(of check: CodeCheck) {
         switch check {
         case .right: return nil

@@ -51,7 +51,7 @@ struct Chart: Sendable, Equatable {
         var rows: [[String]]
     }
 
-    /// Estimates the width of a text. Each character is assumed to be half as wide as a digit is high.
+    /// Estimates the width of a text by assuming the same width for all characters.
     static func width(of text: String) -> Double { Double(text.count) * 6.2 }
 }
 
@@ -102,7 +102,7 @@ struct Axis: Sendable, Equatable {
     ///   - most: the greatest value of the chart. If it is below 1, the axis goes to 1.
     ///   - steps: the largest number of steps.
     init(upTo most: Int, steps: Int = 4) {
-        // This limit is far above any total of a library, and far below an overflow.
+        // This limit is far above any total in a library, and low enough to prevent an overflow.
         let most = min(max(1, most), 1_000_000_000_000_000)
         var (unit, factors) = (1, [1, 2, 5][...])
         while (factors.first ?? 1) * unit * steps < most {
@@ -143,8 +143,8 @@ struct BarChart: Sendable {
     private static let (top, base, height) = (18.0, 166.0, 190.0)
     private static let gap = 4.0
 
-    /// The finished chart. Every bar with a value is visible. Where labels would touch, some are left out at regular
-    /// intervals. The values are shown above the bars if all of them fit.
+    /// The finished chart. Every bar with a value is visible. Where labels would touch, only every second, third, …
+    /// label is shown. The values are shown above the bars if all of them fit.
     var chart: Chart {
         let axis = Axis(upTo: bars.map(\.value).max() ?? 0)
         let scale = axis.ticks.map(number)
@@ -196,7 +196,8 @@ struct BarChart: Sendable {
 enum Bucket: String, Sendable, CaseIterable {
     case day, week, month, year
 
-    /// Chooses the unit for a period of this many days. Up to 1,100 days, the chart then has at most about forty bars.
+    /// Chooses the unit for a period of this many days. For a period of up to 1,100 days, the chart then has at most
+    /// about forty bars.
     init(days: Int) {
         self =
             switch days {

@@ -32,7 +32,8 @@ struct StatsPage: Sendable {
             Pages.Page(template: "stats", title: texts("layout.stats"), tab: .stats, view: view), context)
     }
 
-    /// Returns the days of the year that the calendar shows. They are taken from the overview if it covers the year.
+    /// Returns the days of the year that the calendar shows. The overview's days are used if the overview covers the
+    /// year.
     private func days(of year: Int, _ overview: Overview) async throws -> [DayStats] {
         guard let day = CalendarDay(year: year) else { return [] }
         let period = Period(day)

@@ -59,20 +59,21 @@ struct StatsPeriod: Sendable, Equatable {
         return "/stats?period=\(kind.rawValue)&of=\(of)"
     }
 
-    /// Returns the year whose months, calendar and challenge are shown. It is the last year of the period, leaving out
-    /// the years that have not begun.
+    /// Returns the year whose months, calendar and challenge are shown. It is the last year of the period that has
+    /// already begun.
     func year(today: CalendarDay) -> Int {
         max(min(period.to?.year ?? today.year, today.year), period.from?.year ?? 1)
     }
 
     /// Returns the first and the last day that charts show. An open end of the period is replaced by the first day with
-    /// reading or by today. A period that a person chose is reduced to the part with reading.
+    /// reading or by today. A period with dates that a person entered is shortened to the part with reading.
     func span(of days: [DayStats], today: CalendarDay) -> ClosedRange<Int> {
         let (first, last) = (days.first?.day.number, days.last?.day.number)
         let now = today.number ?? 0
         let from = period.from?.number ?? min(first ?? now, now)
         let to = period.to?.number ?? max(last ?? now, now)
-        // Most of a period of a thousand years is empty, so only the part with reading is shown, but at least a month.
+        // A period may be a thousand years long, and most of it is then empty. So only the part with reading is shown,
+        // but at least a month.
         guard kind == .own, let first, let last else { return min(from, to)...to }
         let upper = min(to, max(last, from))
         return max(from, min(first, upper - 30))...upper

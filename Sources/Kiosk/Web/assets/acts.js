@@ -1,8 +1,8 @@
 // Acts are what a person does on a page. They are sent to the service, and toasts show their failures and results.
 //
 // Acts that need no script of their own are written in the page: <button data-act="POST /api/…" data-body='{"…"}'
-// data-done="Saved"> and <form data-act="PATCH /api/…">, whose named fields become JSON. data-done is the message that
-// is shown on success.
+// data-done="Saved"> and <form data-act="PATCH /api/…">, whose named fields are sent as JSON. data-done is the message
+// that is shown on success.
 
 import { refresh } from "./live.js";
 import { removeUndo, toast } from "./messages.js";

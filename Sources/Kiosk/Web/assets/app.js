@@ -7,8 +7,8 @@ import "./lamps.js";
 import { showKeptMessage, toast } from "./messages.js";
 import { text } from "./texts.js";
 
-// When the service does not answer, a link would lead to the browser's own error page. A screen without an address bar
-// could not leave that page.
+// While the service does not answer, a link would lead to the browser's own error page. On a screen without an address
+// bar, a person could not leave that page.
 addEventListener("click", async (event) => {
   const link = event.target.closest("a[href^='/']");
   if (!link || event.defaultPrevented || event.ctrlKey || event.metaKey || event.shiftKey || isConnected()) return;

@@ -9,7 +9,7 @@ let number = 0;
 /** Adds a list of names to a field. */
 export function complete(field) {
   if (field.dataset.completes) return;
-  // The same field may be used for tags at one time and for shelves at another.
+  // The field of a sheet may be for tags at one time and for shelves at another.
   const kind = () => field.dataset.complete;
   const list = document.createElement("ul");
   field.dataset.completes = list.id = `names-${++number}`;

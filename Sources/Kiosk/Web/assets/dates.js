@@ -27,8 +27,8 @@ for (let m = 1; m <= 12; m++) month.append(new Option(format(makeDay(2001, m, 1)
 const readDate = () => formatISO(at).slice(0, { year: 4, month: 7, day: 10 }[precision]);
 
 /**
- * Returns true if the service would accept the date. At least one of the days that it may stand for must lie within the
- * limits.
+ * Returns true if the service would accept the date. At least one of the days in the chosen month or year must lie
+ * within the limits.
  */
 function isOffered(date, how = precision) {
   const y = date.getUTCFullYear(), m = date.getUTCMonth() + 1;

@@ -1,6 +1,6 @@
-// Editing in place on the Book page. A button with data-edit becomes a field when it is pressed. The value that it
-// changes is named by the button's id, unless data-edit gives another request. Enter saves (Control-Enter in fields
-// with several lines), and Esc leaves the value as it was.
+// Editing in place on the Book page. A button with data-edit becomes a field when it is pressed. The button's id says
+// which value the field changes, unless data-edit contains another request. Enter saves (Control-Enter in fields with
+// several lines), and Esc leaves the value as it was.
 
 import { addSeen } from "./fields.js";
 import { refresh } from "./live.js";

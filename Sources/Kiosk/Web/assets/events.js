@@ -51,19 +51,20 @@ async function reconnect() {
   try {
     const answer = await fetch(location.href, { method: "HEAD" });
     if (answer.redirected) { location.assign(answer.url); return; }
-  } catch { /* Nothing answers yet, so the stream keeps trying. */ }
+  } catch { /* The service does not answer yet, so the stream keeps trying. */ }
   subscribed.clear();
   connect();
 }
 
-// The first event of a stream says which run of the service it comes from. After a restart, the pages may be different.
-// A script that holds something that a reload would lose cancels "restarted", and the person reloads the page.
+// The first event of a stream says which run of the service it comes from. After a restart, the service may have
+// different pages, so this page reloads. A script with data that a reload would lose cancels "restarted", and the
+// person reloads the page later.
 on("hello", (hello) => {
   if (run !== null && run !== hello.run) {
     if (document.dispatchEvent(new Event("restarted", { cancelable: true }))) location.reload();
     else showNotice("restarted", text("restarted"), [text("reload"), () => location.reload()]);
   }
-  // The library may have changed while the page was on its way here.
+  // The library may have changed after the page was rendered.
   if (run === null && String(hello.change) !== document.body.dataset.madeAt) refresh();
   run = hello.run;
 });

@@ -125,7 +125,7 @@ export function readForm() {
   for (const box of document.querySelectorAll(".names-field")) result[box.dataset.names] = readNames(box);
   return result;
 }
-/** Returns everything that is entered in the form. restoreDraft takes the same value. */
+/** Returns everything that is entered in the form, as a value for restoreDraft. */
 export function readDraft() {
   const fields = {};
   for (const field of form.elements) if (field.name) fields[field.name] = field.type === "checkbox" ? field.checked : field.value;

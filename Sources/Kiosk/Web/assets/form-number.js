@@ -76,8 +76,8 @@ isbn.addEventListener("change", () => lookUp());
  * once.
  */
 let sent = {};
-// The station asks the sources. For this, the number is added to the station's queue, and saving the form answers it
-// there.
+// The station asks the sources about the number. It needs an item in its queue for this. Saving the form answers this
+// item.
 asking.addEventListener("click", () => attempt(async () => {
   asking.hidden = true;
   isbnHint.textContent = texts.asking;
@@ -92,8 +92,8 @@ asking.addEventListener("click", () => attempt(async () => {
   useAnswer(row);
 }));
 
-// Scan ISBN, which shows the live picture and takes the next number that the station captures. Values that the sources
-// find later are filled in as well.
+// The button Scan ISBN, which shows the live picture and enters the next number that the station captures. Values that
+// the sources find later are filled in as well.
 
 const scanner = document.getElementById("scanner"), preview = document.getElementById("preview");
 const noPicture = document.getElementById("noPicture");

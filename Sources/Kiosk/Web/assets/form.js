@@ -47,7 +47,7 @@ if (offered) {
 for (const name of ["input", "change"]) {
   form.addEventListener(name, () => {
     compare();
-    // A person who begins another book does not want the draft.
+    // A person who begins to enter another book does not need the draft.
     if (offered && isChanged) { offered = null; showNotice("draft"); }
     keepDraft();
   });

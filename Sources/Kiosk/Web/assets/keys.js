@@ -18,8 +18,8 @@ function setSingleKeys(isOn) {
 }
 
 /**
- * The page to which a key leads if the current page does not use the key, and the key that is then pressed on that
- * page.
+ * The keys that open a page if the current page does not use them, each with that page's address and the key that is
+ * pressed there.
  */
 const places = {
   s: ["/scan"], h: ["/home"], l: ["/library"], i: ["/intake"], ",": ["/settings"], a: ["/add"], "/": ["/library", "/"], k: ["/scan", "k"],

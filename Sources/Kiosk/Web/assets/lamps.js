@@ -50,7 +50,7 @@ function update() {
       showCamera(station.camera);
       showNetwork(station);
     } catch {
-      // The notice says that the station does not answer. The lamps are fetched again when the station is back.
+      // A notice already says that the station does not answer. The lamps are fetched again when the station is back.
     } finally {
       isAsking = false;
     }

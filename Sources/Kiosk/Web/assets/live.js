@@ -10,7 +10,8 @@ function isBusy(region) {
 let refreshing = null, isWanted = false;
 
 /**
- * Fetches the page again and replaces its live regions. Any number of calls during a refresh lead to one more refresh.
+ * Fetches the page again and replaces its live regions. However often it is called during a refresh, only one more
+ * refresh follows.
  */
 export async function refresh() {
   isWanted = refreshing !== null;

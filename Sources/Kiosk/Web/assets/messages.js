@@ -46,13 +46,13 @@ const isCut = (span) => span.scrollHeight > span.clientHeight + 1;
 function offerRest(line, timer) {
   const span = line.firstElementChild, more = document.createElement("button");
   line.classList.add("is-long");
-  // The line may fit in this arrangement.
+  // In this layout, the whole line may fit.
   if (!isCut(span)) return;
   more.textContent = text("more");
   more.addEventListener("click", () => {
     clearTimeout(timer);
     line.classList.add("is-whole");
-    // The focus allows a person to scroll text that is longer than the screen with the arrow keys.
+    // With the focus, text that is longer than the screen can be scrolled with the arrow keys.
     span.tabIndex = 0;
     span.focus();
     more.remove();

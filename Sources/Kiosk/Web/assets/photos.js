@@ -14,8 +14,8 @@ const progress = document.getElementById("photo-progress");
  */
 const mostPixels = 12_000_000, longestSide = 3000;
 /**
- * The largest number of tries, which are ten seconds apart. If the station is not back by then, a person must help and
- * still has the photo.
+ * The largest number of tries, which are ten seconds apart. If all of them fail, the photo is refused. The person still
+ * has it and can send it again.
  */
 const mostTries = 30;
 
@@ -97,7 +97,8 @@ async function send() {
   isSending = false;
   showProgress();
   [done, books, refusals] = [0, 0, []];
-  // The result stays for a moment, also before a page that is older than the service is reloaded.
+  // The result is shown for a moment. If the service was restarted in the meantime, the page is reloaded only after
+  // that.
   setTimeout(() => {
     if (isSending || queue.length > 0) return;
     if (isOutdated) location.reload(); else news.hidden = true;

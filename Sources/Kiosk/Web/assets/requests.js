@@ -1,6 +1,6 @@
 // Requests to the service's API.
 
-/** The reason why the service did not carry out a request, with the message for a person and the code. */
+/** A failure that the service reports for a request, with a message for a person and a code for scripts. */
 export class Refusal extends Error {
   constructor(status, error) {
     super(error?.message ?? `HTTP ${status}`);
@@ -13,7 +13,7 @@ export class Refusal extends Error {
 
 let running = 0, timer = 0;
 
-/** Waits for the work. If it takes longer than 300 ms, the page shows that it is busy. */
+/** Waits for the work. If the work takes longer than 300 ms, the page shows that it is busy. */
 export async function showProgress(work) {
   if ((running += 1) === 1) timer = setTimeout(() => document.documentElement.toggleAttribute("data-acting", true), 300);
   try {

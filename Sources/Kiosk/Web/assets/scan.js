@@ -185,8 +185,8 @@ document.addEventListener("keydown", (event) => {
   if (next) choose(rowOf(next));
 });
 
-// The preset, which are the values with which the next books are saved. On phones it is folded up to one line. A tag
-// that is typed but not entered yet counts when the field loses the focus.
+// The preset: the values with which the next books are saved. On phones, it is folded up to one line. A typed tag is
+// added when the field loses the focus, even if Enter was not pressed.
 
 const fold = find("preset-open");
 fold.addEventListener("click", () => fold.setAttribute("aria-expanded", fold.getAttribute("aria-expanded") !== "true"));
@@ -228,7 +228,7 @@ function handlePreset(event) {
   if (!form) return;
   if (type === "submit") event.preventDefault();
   if (type === "change") sendPreset(form, withTyped(form));
-  // If a suggestion is chosen, no key follows, so the preset is sent at once.
+  // After a person chooses a suggestion, no key follows, so the preset is sent at once.
   const isSuggestion = target.hasAttribute("list") && (!event.inputType || event.inputType === "insertReplacementText");
   if (type === "input" && isSuggestion) sendPreset(form, withTyped(form));
   const chip = type === "click" && target.closest("[data-untag]");
@@ -247,7 +247,7 @@ document.addEventListener("renewed", (event) => {
     actedAt = performance.now();
     if (undoable && announcement.dataset.of !== undoable) announcement.textContent = find("undo-act").title;
   }
-  // The key undoes whichever came last, the capture in the card or a later act.
+  // The key undoes the capture in the card or the last act, depending on which of the two came later.
   const inCard = find("card-undo");
   if (inCard) inCard.dataset.key = undoable && actedAt > capturedAt ? "" : "u";
 });

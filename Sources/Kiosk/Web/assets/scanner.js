@@ -28,13 +28,13 @@ let quietUntil = -Infinity, digitAt = -Infinity;
 const passedOn = new WeakSet();
 
 const untyped = ["checkbox", "radio", "button", "submit", "reset", "range", "file", "image"].map((type) => `[type=${type}]`);
-/** Returns true if a person who has the focus in this element is typing. */
+/** Returns true if the element is a field in which a person types. */
 export function isTyping(element) {
   return element?.isContentEditable || element?.matches(`textarea, select, input:not(${untyped.join()})`);
 }
 
-// The browser's own pickers accept only real keys. These keys therefore go in at once, and after a burst the field gets
-// its earlier value back.
+// The browser's own pickers accept only real keys. Keys that are typed in a picker are therefore not held back. After a
+// burst, the field gets its earlier value back.
 const pickers = ["date", "month", "week", "time", "datetime-local", "color"].map((type) => `input[type=${type}]`);
 const isPicker = (element) => element?.matches(pickers.join());
 
@@ -67,7 +67,7 @@ const readHeld = () => held.map((key) => key.key).join("");
 const isRun = (text) => /^\d(-?\d)*-?$/.test(text) || /^(\d-?){9}[Xx]$/.test(text);
 const isNumber = (text) => isRun(text) && checkNumber(text.toUpperCase().replaceAll("-", "")) === "right";
 
-/** Blocks Enter for a moment, because Enter would no longer do what the person saw when pressing it. */
+/** Blocks Enter for a moment, because a person may have pressed it for what the page showed before. */
 export function blockEnter() { quietUntil = Math.max(quietUntil, performance.now() + quiet); }
 
 function handleKey(event) {
@@ -133,8 +133,8 @@ function captureHeld(at) {
 }
 
 /**
- * Decides about keys that were not ended by Enter or Tab. They may be a number, digits that are not a number, or keys
- * for the focused element.
+ * Decides about held keys that no Enter or Tab has followed. They may be a number, digits that are not a number, or
+ * keys for the focused element.
  */
 function settle() {
   if (held.length === 0) return;
@@ -205,7 +205,7 @@ addEventListener("blur", settle);
 // tabs or because an answer was lost, it is captured once.
 
 const store = "bookplate.kept.";
-/** The numbers of seconds until the next tries. */
+/** The delays before the next tries, in seconds. */
 const waits = [2, 5, 15, 30];
 const listKept = () => Object.keys(localStorage).filter((key) => key.startsWith(store)).sort();
 let sending = null, failures = 0, retry = 0, isShown = false;
@@ -275,5 +275,5 @@ function announce(news) {
 }
 
 on("hello", () => { if (listKept().length > 0) send(); });
-// A code that another tab has sent is no longer waiting.
+// When another tab has sent a code, this tab stops showing it as waiting.
 addEventListener("storage", (event) => { if (isShown && event.key?.startsWith(store)) showKept(); });

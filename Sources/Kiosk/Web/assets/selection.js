@@ -33,7 +33,7 @@ const isSelected = (id) => all ? !all.except.has(id) : selected.has(id);
 export const readSelection = () => all ? { query: all.query, except: [...all.except] } : { ids: [...selected] };
 export const isAllSelected = () => all?.except.size === 0;
 
-/** Begins or ends selecting. Afterwards, either nothing is selected or everything that the search shows. */
+/** Begins or ends selecting. Afterwards, all results of the search are selected if isAll is true, otherwise nothing. */
 export function setSelecting(value, isAll = false) {
   isSelecting = value;
   selected.clear();
@@ -152,7 +152,7 @@ document.addEventListener("keydown", (event) => {
   if (next) next.querySelector(".name").focus(); else if (event.key === "ArrowUp") document.getElementById("q").focus();
 });
 
-// This comes before keys.js, in which Esc means back.
+// This listener runs before the one in keys.js, in which Esc means back.
 document.addEventListener("keydown", (event) => {
   if (event.key !== "Escape" || !isSelecting || isTyping(event.target) || document.querySelector("dialog[open], :popover-open")) return;
   event.preventDefault();

@@ -46,7 +46,7 @@ button.addEventListener("click", async () => {
     for (const source of answer.sources) {
       const more = document.createElement("span");
       more.className = source.fine ? "state-new" : "state-attention";
-      // Facts and hints come from the command line, so they are in English.
+      // The facts and hints are texts of the command line, so they are in English.
       more.lang = "en";
       more.textContent = `${source.fine ? "✓" : "▲"} ${source.fact}`;
       const item = addLine(sources, source.name, more);

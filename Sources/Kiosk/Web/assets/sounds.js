@@ -24,7 +24,7 @@ let isAllowed = context?.state === "running", rest = 0;
  */
 export function areSoundsReady() { return isAllowed; }
 
-/** Plays the sound "new", "owned" or "attention". Any other name is silent. */
+/** Plays the sound "new", "owned" or "attention". For any other name, plays nothing. */
 export async function play(name) {
   const { on, volume } = readSounds();
   if (!on || !isAllowed || !tunes[name]) return;
