@@ -30,9 +30,8 @@ struct DeliveryImport {
             // The same delivery has come again, or a newer delivery has already arrived.
             if delivery.revision <= stored.revision { return try stored.receipt(db) }
         }
-        guard delivery.id.rawValue.isUUID, delivery.revision > 0 else {
-            return refused(delivery, "the item's id is not a UUID")
-        }
+        guard delivery.id.rawValue.isUUID else { return refused(delivery, "the item's id is not a UUID") }
+        guard delivery.revision > 0 else { return refused(delivery, "the item's revision is not a positive number") }
         guard let isbn = delivery.isbn else { return refused(delivery, "the item's number is not an ISBN") }
         if let item = try StoredItem.one(db, delivery.id) {
             guard stored != nil else { return refused(delivery, "the hub already has an item with this id") }

@@ -41,7 +41,8 @@ extension LibraryFile {
         }
     }
 
-    /// Returns the number of books in an export, including books in the trash.
+    /// Returns the number of editions, for the progress bar of an export. Includes editions without a copy, which an
+    /// export leaves out.
     public func editionCount() async throws -> Int {
         try await read { db in try db.value(Int.self, "SELECT count(*) FROM edition") ?? 0 }
     }
