@@ -65,8 +65,8 @@ public final class Tesseract: Sendable {
     private func text(of image: OCRImage, mode: String) throws(TesseractError) -> String {
         let command = ChildProcess.Command(
             path: path,
-            // With a given resolution of 300 pixels per inch, tesseract reads more than with its own guess. Request a
-            // table as the answer, because the form of a table can be checked.
+            // Tesseract reads more if the resolution is set to 300 pixels per inch than if it estimates the resolution.
+            // Request a table as the answer, because the form of a table can be checked.
             arguments: [
                 "tesseract", "stdin", "stdout", "--psm", mode, "--dpi", "300", "-c", "tessedit_create_tsv=1",
             ],
