@@ -13,7 +13,7 @@ public final class Tesseract: Sendable {
     /// more in real photos.
     static let longSide = 2400
     /// The passes over a picture, which are run one after the other until an ISBN is found. In page mode, tesseract
-    /// reads lines that stand upright or run downwards. In sparse mode, it also reads text in any other direction and
+    /// reads upright lines and lines that run downwards. In sparse mode, it also reads text in any other direction and
     /// isolated text in a corner, but takes twice as long.
     private static let passes: [(turn: Orientation, mode: String)] = [
         (.up, page), (.right, page), (.up, sparse), (.right, sparse),

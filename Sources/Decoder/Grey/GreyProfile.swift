@@ -139,8 +139,8 @@ final class Samples {
     func pointer(at index: Int = 0) -> UnsafeMutablePointer<Float> { values.baseAddress! + index }
 }
 
-/// The blur of a picture, described by the image of a thin line, in modules across the line. It combines the disc of a
-/// lens that is out of focus, summed along the line, with a bell curve for everything else.
+/// The blur of a picture, described as the profile across a blurred thin line, with positions in modules. It combines
+/// the disc of a lens that is out of focus (summed along the line) with a bell curve for all other blur.
 ///
 /// Source: the geometric model of defocus (Pentland, "A new sense for depth of field", IEEE PAMI 9(4), 1987).
 struct PointSpread: Equatable {

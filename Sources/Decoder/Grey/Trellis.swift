@@ -21,8 +21,7 @@ struct DigitSequence {
 /// codes", SIAM J. Imaging Sci. 6(1), 2013. Making the check digit part of the state, and starting from 978 or 979, is
 /// original to Bookplate.
 final class Trellis {
-    /// One line across the code, with its ink, its ink without the guards, and the ink that every digit has under the
-    /// line's blur.
+    /// One line across the code: its ink, its ink without the guards, and the ink of every digit with the line's blur.
     private final class Line {
         let ink = Samples(count: Modules.count)
         let rest = Samples(count: Modules.count)
@@ -255,9 +254,9 @@ extension Trellis {
     /// The penalty, as a squared difference, for a drift that changes by half a module from one digit to the next.
     private static let penalty: Float = 0.2
 
-    /// Estimates the digits of the first line and, for each of the twelve digits, the shift from its assumed position
-    /// to the right, in modules. This is the first step for a code whose position is only roughly known and whose bend
-    /// is unknown. Ignores the check digit.
+    /// Estimates the digits of the first line and, for each of the twelve digits, the distance by which it lies to the
+    /// right of its assumed position, in modules. This is the first step for a code whose position is only roughly
+    /// known and whose bend is unknown. Ignores the check digit.
     func drift() -> (digits: Digits, shifts: [Float], cost: Float) {
         let sets = DigitTemplates.setB[9]
         let (count, line) = (Self.drifts.count, lines[0])
