@@ -1,15 +1,15 @@
 // swift-tools-version: 6.1
 import PackageDescription
 
-// The arrows between modules: every module may know Bookplate, the domain; no adapter knows another; ScanCommand wires
-// them. HTTP, Processes and SystemCalls are no adapters: they are what those stand on that ask over the network, that
-// run other programs, and that call the kernel. Tests/ArchitectureTests pins this table.
+// The dependencies between modules: every module may import Bookplate, the domain; no adapter imports another adapter;
+// ScanCommand imports all of them and wires them together. HTTP, Processes and SystemCalls are not adapters, but tools
+// for adapters that send requests, run other programs, or call the kernel. Tests/ArchitectureTests checks this table.
 
 let domain: Target.Dependency = "Bookplate"
 let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
 let system: Target.Dependency = .product(name: "SystemPackage", package: "swift-system")
 
-// Pixels in a debug build: without the optimiser a photo takes seconds, and so would every test that reads one.
+// Modules that process pixels are optimised even in a debug build. Otherwise every test would need seconds per photo.
 let optimized: [SwiftSetting] = [.unsafeFlags(["-O"], .when(configuration: .debug))]
 
 let package = Package(
@@ -22,10 +22,10 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-async-algorithms", from: "1.1.4"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
-        // Without its traits: no configuration files, no templates of its own.
+        // Without its traits, because neither its configuration files nor its templates are used.
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
         .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.1"),
-        // What Hummingbird stands on and hands out: sockets, logs, and the order of stopping.
+        // Packages that Hummingbird uses and exposes: sockets, logging, and an orderly shutdown.
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
@@ -35,16 +35,16 @@ let package = Package(
     targets: [
         .target(name: "Bookplate"),
 
-        // Linked from its archive: of the shared library's eighteen others (X11, D-Bus, video) none is used, and
-        // loading them costs every start 3 ms.
+        // Linked from its archive. The shared library would load eighteen other libraries (X11, D-Bus, video), none of
+        // which is used, and would delay every start by 3 ms.
         .systemLibrary(name: "CZBar", providers: [.apt(["libzbar-dev"])]),
-        // Not linked: opened at the first request (see its shim.h), so there is no pkgConfig that would add -lcurl.
+        // Not linked, but opened at the first request (see its shim.h). A pkgConfig would add -lcurl.
         .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CTurboJPEG", pkgConfig: "libturbojpeg", providers: [.apt(["libturbojpeg0-dev"])]),
         .systemLibrary(name: "CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
         .systemLibrary(name: "CWebP", pkgConfig: "libwebp", providers: [.apt(["libwebp-dev"])]),
         .systemLibrary(name: "CHeif"),
-        // Not linked either: libv4l2 is opened when a camera is.
+        // Not linked either: libv4l2 is opened together with the first camera.
         .systemLibrary(name: "CV4L2", providers: [.apt(["libv4l-dev"])]),
         .systemLibrary(name: "CInput"),
         .systemLibrary(name: "CCrypt", providers: [.apt(["libcrypt-dev"])]),
@@ -59,7 +59,7 @@ let package = Package(
         .target(
             name: "Decoder", dependencies: [domain, "CZBar"], swiftSettings: optimized,
             linkerSettings: [.linkedLibrary(":libzbar.a")]),
-        // What swift-system lacks: files that are replaced whole, poll(), and calls that a signal interrupts.
+        // Functions that swift-system lacks: replacing a file completely, poll(), and repeating interrupted calls.
         .target(name: "SystemCalls", dependencies: [system]),
         .target(name: "Processes", dependencies: [system, "SystemCalls", "CProcess"]),
         .target(name: "PrintedText", dependencies: [domain, "Processes"], swiftSettings: optimized),
@@ -68,7 +68,7 @@ let package = Package(
         .target(name: "Hub", dependencies: [domain, "SystemCalls", "HTTP"]),
         .target(name: "Library", dependencies: [domain, "Async", "SystemCalls", grdb, system, "CCrypt"]),
         .target(name: "Exchange", dependencies: [domain]),
-        // Bursts, semaphore, time limit: what tasks of several modules wait with.
+        // Tools with which tasks of several modules wait: bursts, a semaphore, a time limit.
         .target(name: "Async"),
         .target(name: "Station", dependencies: [domain, "Async"]),
         .target(
@@ -96,14 +96,14 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ]),
 
-        // A web server with the faults that a test asks for; for tests of Lookup and of the commands.
+        // A web server with the faults that a test requests, for the tests of Lookup and of the commands.
         .target(name: "FaultServer", dependencies: ["CZlib"], path: "Tests/FaultServer"),
-        // zbar as others use it, for the two benches of decoding; these are started by script/bench.
+        // zbar as other programs use it, for the two decoding benches, which script/bench starts.
         .target(name: "ZBarPeer", dependencies: ["CZBar"], path: "Tests/ZBarPeer"),
         .executableTarget(
             name: "FrameBench", dependencies: [domain, "Capture", "Decoder", "ZBarPeer", "CTurboJPEG"],
             path: "Tests/FrameBench", exclude: ["count-allocations.c"]),
-        // Codes as cameras see them, made from a number; for tests and for the bench.
+        // Generates codes as cameras see them, each from a number; for tests and benches.
         .target(name: "CodeMaker", dependencies: [domain], path: "Tests/CodeMaker", swiftSettings: optimized),
         .executableTarget(
             name: "DecodeBench", dependencies: [domain, "Capture", "Decoder", "CodeMaker", "ZBarPeer"],
@@ -114,16 +114,16 @@ let package = Package(
         .testTarget(
             name: "DecoderTests", dependencies: [domain, "Decoder", "CodeMaker"], swiftSettings: optimized),
         .testTarget(name: "PrintedTextTests", dependencies: [domain, "Capture", "PrintedText", "TestTools"]),
-        // What tests of several modules need.
+        // Tools that the tests of several modules use.
         .target(name: "TestTools", path: "Tests/TestTools"),
         .testTarget(
             name: "LookupTests", dependencies: [domain, "HTTP", "Lookup", "FaultServer", "TestTools", "CZlib", grdb],
             exclude: ["Fixtures"]),
         .testTarget(name: "SystemCallsTests", dependencies: ["SystemCalls", "TestTools", system]),
         .testTarget(name: "HTTPTests", dependencies: ["HTTP", "FaultServer", "TestTools"]),
-        // A library of any size, made from a number; for tests and for the bench.
+        // Generates libraries of any size, each from a number; for tests and benches.
         .target(name: "LibraryMaker", dependencies: [domain, "Library", grdb], path: "Tests/LibraryMaker"),
-        // The library's speed beside plain SQLite; started by script/bench.
+        // Compares the library's speed with plain SQLite; started by script/bench.
         .executableTarget(
             name: "LibraryBench", dependencies: [domain, "Library", "Exchange", "LibraryMaker", grdb],
             path: "Tests/LibraryBench"),
@@ -154,14 +154,14 @@ let package = Package(
         .testTarget(
             name: "PackagingTests", dependencies: [domain, "Library", "ScanCommand", "TestTools"], exclude: ["machine"]),
         .testTarget(name: "CameraRig", exclude: ["rig", "guest"]),
-        // The pages in a real browser; needs the program, so it is built with it.
+        // Tests the pages in a real browser. It depends on ScanCommand because it starts the program.
         .testTarget(name: "BrowserTests", dependencies: ["ScanCommand", "HTTP", "LibraryMaker", "TestTools"]),
         .testTarget(name: "ArchitectureTests", exclude: ["features.md"]),
     ],
     swiftLanguageModes: [.v6]
 )
 
-// `script/test MODULE...`: the tests of these modules and what they depend on, so that nothing else is built.
+// For `script/test MODULE...`, keep only the tests of these modules and the targets that the tests depend on.
 if let modules = Context.environment["BOOKPLATE_ONLY"] {
     var needed: Set<String> = []
     var names = modules.split(separator: " ").map { "\($0)Tests" }

@@ -1,4 +1,4 @@
-"""The decoder's part of script/bench: our decoder beside libzbar, zbarimg and, if its Python package is installed, zxing-cpp.
+"""The decoder's part of script/bench: compares our decoder with libzbar, zbarimg and, if its Python package is installed, zxing-cpp.
 
 A folder may have a manifest.tsv: a line of names, then a photo a line. `path` is below the folder; `expected` its EAN-13, `|` between
 equally right ones, a UPC-A with a leading 0; `note` may name other codes that are in the picture as `also:CODE,CODE`. Photos of a folder
@@ -125,7 +125,7 @@ def table(name, chosen, sides):
     halves = [[photo for photo in books[turn::2]] for turn in (0, 1)]
     if all(halves):
         ours = dict(zip(chosen, sides["scan"]))
-        print("  ISBNs that scan reads of either half, by every second photo: "
+        print("  ISBNs that scan reads in each half of the photos (every second photo is in the same half): "
               + ", ".join(f"{sum(photo.is_read(ours[photo][1]) for photo in half)} of {len(half)}" for half in halves))
 
 
@@ -140,7 +140,7 @@ def stage_table(chosen, stages):
 
 
 def whole_command(scan, chosen):
-    """Reads all photos at once, as a person would, including decompression; zbarimg uses one core."""
+    """Reads all photos with one command, as people do, including decompression; zbarimg uses one core."""
     def wall(command):
         start = time.monotonic()
         ended = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
@@ -151,7 +151,7 @@ def whole_command(scan, chosen):
     paths = [photo.path for photo in chosen]
     rounds = [(wall([scan, "decode", "--json"] + paths), wall(["zbarimg", "-q", "-Sdisable", "-Sean13.enable"] + paths)) for _ in range(2)]
     ours, theirs = (min(seconds for seconds, _ in column) for column in zip(*rounds))
-    print(f"\nscan decode of all {len(paths)} at once, {os.cpu_count()} cores: {ours:.1f} s; zbarimg {theirs:.1f} s; {theirs / ours:.1f} times its throughput (wanted 6)")
+    print(f"\nscan decode with all {len(paths)} photos, {os.cpu_count()} cores: {ours:.1f} s; zbarimg {theirs:.1f} s; {theirs / ours:.1f} times its throughput (wanted 6)")
     answers = {line["image"]: {thirteen(symbol["payload"]) for symbol in line["symbols"]} for line in map(json.loads, rounds[0][0][1].splitlines())}
     with_code = [photo for photo in chosen if photo.expected]
     wrong = sum(len(photo.wrong(answers.get(photo.path, set()))) for photo in chosen)

@@ -16,7 +16,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 RATE = 30
 CONNECTIONS = 16
 
-# wrk runs this in each of its threads: another path with every request, in pseudo-random order, and a pause that keeps the rate.
+# wrk runs this in each of its threads. Every request has another path, in pseudo-random order; a pause keeps the rate.
 LUA = """
 local paths = {{{paths}}}
 local place = {seed}
@@ -59,7 +59,7 @@ class Kiosk:
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def resident(self):
-        """Returns the resident memory in KiB, and the part without the pages of files."""
+        """Returns the resident memory in KiB, and the part of it that is not mapped from files."""
         with open(f"/proc/{self.process.pid}/status") as file:
             return {line.split(":")[0]: line.split()[1] for line in file if line.startswith(("VmRSS", "RssAnon"))}
 
@@ -93,8 +93,8 @@ def bench_load(scan, library):
     work = [("one book as JSON", [f"/api/books/{book}" for book in books], 4000),
             ("a page of 50 as JSON", ["/api/books?limit=50" + place for place in places], 800),
             ("the Library page", ["/library?" + place for place in places], 400)]
-    print(f"\nThe kiosk with 100,000 books under wrk on the same cores, {CONNECTIONS} connections; every request for another of "
-          f"{len(books)} books or {len(places)} pages, no answer cached; beside /healthz, which reads one number from the library", flush=True)
+    print(f"\nThe kiosk with 100,000 books, under load from wrk on the same cores, {CONNECTIONS} connections; every request is for another one of "
+          f"{len(books)} books or {len(places)} pages, and no answer is cached; compared with /healthz, which reads one number from the library", flush=True)
     health = wrk(kiosk, ["/healthz"])[0]
     print(f"  {'':22}{'a second':>10}{'of /healthz':>13}{'wanted':>9}   p99 at half of what is wanted, wanted < 30 ms")
     print(f"  {'/healthz':22}{health:>10.0f}")
@@ -131,14 +131,14 @@ def jpegs(recording):
 
 
 class Camera(threading.Thread):
-    """Writes frames to the service, RATE a second; they can be changed meanwhile."""
+    """Writes RATE frames per second to the service; the frames can be changed while it runs."""
 
     def __init__(self, kiosk, frames):
         super().__init__(daemon=True)
         self.kiosk, self.frames, self.over, self.shown, self.first = kiosk, frames, False, 0, None
 
     def show(self, frames):
-        """Shows these from the next frame on; `first` is then the time at which its first byte was written, as of Date.now()."""
+        """Sends these frames from the next frame on. `first` is then the time at which the first byte of that frame was written, in the form of Date.now()."""
         self.first, self.frames = None, frames
 
     def run(self):
@@ -243,7 +243,7 @@ class Browser:
         self.send("POST", f"/session/{self.session}/goog/cdp/execute", {"cmd": "Emulation.setDeviceMetricsOverride", "params": metrics})
 
     def touch(self, x, y):
-        """Touches the page as a person does, which browsers require before a page may make a sound."""
+        """Clicks on the page. Browsers require this before a page may make a sound."""
         steps = [{"type": "pointerMove", "x": x, "y": y}, {"type": "pointerDown", "button": 0}, {"type": "pointerUp", "button": 0}]
         self.send("POST", f"/session/{self.session}/actions", {"actions": [{"type": "pointer", "id": "mouse", "actions": steps}]})
 
@@ -291,7 +291,7 @@ def bench_card(scan, browser, rounds=10):
         codes = [line.split()[1:] for line in file]
     frames = jpegs(recording)
     blank = [frame for frame, code in zip(frames, codes) if not code][:1]
-    # From the first frame in which the book is held still, not on its way in.
+    # Measure from the first frame in which the book is held still, not from the frames in which it moves into view.
     shown = [frame for frame, code in zip(frames, codes) if code][3:]
     with tempfile.TemporaryDirectory() as home:
         kiosk = Kiosk(scan, os.path.join(home, "library.sqlite"), "--frames", "-", stdin=subprocess.PIPE)
@@ -311,7 +311,7 @@ def bench_card(scan, browser, rounds=10):
                                " look(); setTimeout(() => resolve(null), 4000); })")
             times.append(seen - camera.first if seen else float("inf"))
         camera.over = True
-        print(f"\nA book held up at {RATE} frames a second: from its first frame to the card on the page median {statistics.median(times):.0f} ms, "
+        print(f"\nA book shown at {RATE} frames per second: time from its first frame to the card on the page: median {statistics.median(times):.0f} ms, "
               f"worst of {rounds} {max(times):.0f} (wanted < 250)", flush=True)
         browser.end()
         kiosk.stop()

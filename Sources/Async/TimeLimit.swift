@@ -2,13 +2,13 @@
 /// that the caller does not wait for a disk or a network that hangs. The time limit applies even if the calling task is
 /// cancelled.
 ///
-/// - Returns: nil if the time is over first.
+/// - Returns: nil if the time runs out first.
 /// - Throws: the operation's error.
 public func withTimeLimit<Value: Sendable, Failure: Error>(
     _ limit: Duration, clock: any Clock<Duration> = ContinuousClock(),
     _ operation: @escaping @Sendable () async throws(Failure) -> Value
 ) async throws(Failure) -> Value? {
-    // Unstructured, because a task group would wait for the operation that hangs.
+    // This task is unstructured, because a task group would wait for an operation that hangs.
     let operation = Task { () -> Result<Value, Failure> in
         do throws(Failure) { return .success(try await operation()) } catch { return .failure(error) }
     }

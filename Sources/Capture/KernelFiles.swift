@@ -1,8 +1,8 @@
 import SystemCalls
 import SystemPackage
 
-/// Returns the beginning of one of the kernel's text files; an empty text if it cannot be read, such as the file of a
-/// process that has ended.
+/// Returns the beginning of one of the kernel's text files, or an empty text if the file cannot be read, for example
+/// because it described a process that has ended.
 func readTextFile(_ path: String, atMost limit: Int) -> String {
     do throws(FileError) { return String(decoding: try readFile(path, limit: limit), as: UTF8.self) } catch {
         return ""

@@ -42,7 +42,7 @@ final class StopSignal: Sendable {
 
     /// Waits until `descriptor` has data, ``stop()`` is called, a Unix signal arrives, or the time is up.
     ///
-    /// - Parameter descriptor: the descriptor to wait for; `nil` to wait without one.
+    /// - Parameter descriptor: the descriptor to wait for; `nil` to wait only for the other three events.
     func wait(for descriptor: FileDescriptor?, atMost time: Duration) -> Outcome {
         if isStopped { return .ended }
         // poll() ignores negative descriptors.

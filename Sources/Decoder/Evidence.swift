@@ -81,7 +81,7 @@ struct Evidence {
         if claims.contains(where: { digits.contains($0.digits) && isSettled($0) }) { settled.append(region) }
     }
 
-    /// Returns the ISBNs that some lines showed in a region, but too few lines to be certain.
+    /// Returns the ISBNs that were read in a region, but by too few lines to be certain.
     func hints(in region: Region) -> [Digits] {
         claims.filter { claim in
             claim.digits.isBook && !isSettled(claim)
@@ -143,7 +143,7 @@ extension Digits {
     var isBook: Bool { (978...979).contains(number / 10_000_000_000) }
 
     /// True for the prefixes 912, 918, 919 and 972, which result from 978 and 979 if a 7 is read as 1 or an 8 as 2.
-    /// Real codes with these prefixes (Austrian goods) are not books, so nothing is lost.
+    /// Real codes with these prefixes (Austrian goods) are not books, so no book is missed.
     var looksLikeMisreadBook: Bool {
         [912, 918, 919, 972].contains(number / 10_000_000_000)
     }

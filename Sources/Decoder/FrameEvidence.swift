@@ -16,16 +16,17 @@ struct FrameEvidence {
 
     /// The time for which a region is remembered after it was last added.
     private static let memory: Duration = .seconds(1)
-    /// The most frames that are remembered of a region.
+    /// The largest number of frames that are remembered for a region.
     private static let maxLines = 5
-    /// The most regions that are remembered.
+    /// The largest number of regions that are remembered.
     private static let maxRegions = 6
-    /// The least number of frames that must agree.
+    /// The smallest number of frames that must agree.
     private static let minLines = 2
-    /// The least ratio by which the digits must fit better than any other digits. In 6,000 drawn sequences, there were
-    /// 5,654 findings: the 1,230 wrong ones had a ratio of at most 1.42, and 97 of 100 correct ones more than 1.5.
+    /// The smallest accepted ratio between the cost of the next best digits and the cost of the best digits. A test
+    /// with 6,000 drawn sequences had 5,654 findings. The ratio was at most 1.42 for the 1,230 wrong findings, and more
+    /// than 1.5 for 97 of 100 correct ones.
     private static let minRatio: Float = 1.5
-    /// The highest cost at which a frame is kept. Every frame of a code that can be read in the end has a lower cost.
+    /// The highest cost of a frame that is kept. If a code can be read in the end, all its frames have a lower cost.
     private static let maxCost: Float = 0.03
 
     /// Adds one region of a frame.
@@ -102,8 +103,8 @@ extension Frame {
 
 /// Measurements of lines across a region. The region need not contain a readable code.
 struct Stripes {
-    /// The largest step between two neighbouring pixels, as a part of the range between ink and paper; the mean over
-    /// the lines.
+    /// The largest step between two neighbouring pixels of a line, as a fraction of the range between ink and paper;
+    /// averaged over the lines.
     var sharpness: Double
     /// The number of changes between light and dark, in the line with the fewest changes.
     var changes: Int
@@ -170,8 +171,8 @@ extension UnsafeBufferPointer<Int16> {
         return changes
     }
 
-    /// Returns the correlation with another line of the same length, at the best of a few shifts, because a region's
-    /// direction is known only to within some degrees.
+    /// Returns the correlation with another line of the same length. Tries a few shifts and uses the best one, because
+    /// a region's direction is known only to within some degrees.
     fileprivate func likeness(to other: UnsafeBufferPointer<Int16>) -> Double {
         var best = -1.0
         for shift in -4...4 {

@@ -3,11 +3,12 @@ import Bookplate
 /// Reads a camera's frames. Cheap steps run on every frame, and costlier steps run only on some frames or where a code
 /// was recently read.
 ///
-/// In every frame, it reads every eighth row and column (every twelfth at 1920x1080), with different rows and columns
-/// in each frame. Then it reads, across the bars, the regions where a code was read within the last second but not in
-/// this frame. In every third frame, after a code was lost, and as long as something is unread, it also reads the
-/// regions that look like bars, and the grey levels of one of them (``FrameEvidence``). A code that is missed in one
-/// frame may be read in the next, and ``Consensus`` needs several frames anyway.
+/// In every frame, it reads every eighth row and column (every twelfth at 1920x1080), which are not the same ones in
+/// each frame. It then returns to the regions where a code was read during the last second but has not been read in
+/// this frame, and reads lines across their bars. It also searches for regions that look like bars, reads them, and
+/// reads the grey levels of one of them (``FrameEvidence``); this search runs in every third frame, after a code was
+/// lost, and as long as something is unread. A code that is missed in one frame may be read in the next, and
+/// ``Consensus`` needs several frames anyway.
 ///
 /// Once its buffers have grown to the size of the frames, only the reading of grey levels allocates memory. Two threads
 /// must not use the same reader at once.
@@ -22,7 +23,7 @@ public struct FrameReader: FrameDecoder {
     private var evidence = FrameEvidence()
     /// True if something looked like bars in the last frame and was not read.
     private var hasUnread = false
-    /// The codes that several frames together have shown.
+    /// The codes that were read from several frames together.
     private var certain: [RawSymbol] = []
 
     /// A code that was read recently.
@@ -32,14 +33,15 @@ public struct FrameReader: FrameDecoder {
         var lastRead: Duration
     }
 
-    /// The time for which, after a code was read, its region is read closely and misreads in the region are recognised.
+    /// The time for which a code is remembered after it was read. During this time, its region is read closely, and
+    /// misreads in the region are recognised.
     private static let memory: Duration = .seconds(1)
     private static let maxTracked = 8
     /// The number of frames from one search for bars to the next.
     private static let searchInterval = 3
-    /// The most regions that are read after a search for bars.
+    /// The largest number of regions that are read after a search for bars.
     private static let maxRegions = 4
-    /// The most lines that are read in a region. The regions of photos are read more closely.
+    /// The largest number of lines that are read in a region. In photos, more lines are read.
     private static let linesPerRegion = 24
     /// The long side, in pixels, above which frames are searched for bars at a half, a third and so on of their size.
     private static let searchSide = 1280
@@ -56,7 +58,8 @@ public struct FrameReader: FrameDecoder {
         result.certain.removeAll(keepingCapacity: true)
         certain.removeAll(keepingCapacity: true)
         (result.sharpness, result.pixelsPerModule) = (nil, nil)
-        // Over several frames, all rows and columns are read, in an order that soon comes close to each of them.
+        // Over several frames, all rows and columns are read. Their order ensures that after a few frames, every row
+        // and column is close to one that was read.
         let turn = frames * 5
         frames += 1
         result.light = frame.light(offset: turn % 8)
@@ -108,8 +111,8 @@ public struct FrameReader: FrameDecoder {
         }
         for index in regions.indices { regions[index] = regions[index].scaled(x: Double(factor), y: Double(factor)) }
         keepUnread()
-        // Keep the likeliest regions and, in turn, one of the others, because a page of print must not hide a code for
-        // ever.
+        // Keep the likeliest regions. The other regions take turns for the last place, so that a page of print cannot
+        // hide a code for ever.
         if regions.count > Self.maxRegions {
             let others = regions.count - Self.maxRegions + 1
             regions.swapAt(Self.maxRegions - 1, Self.maxRegions - 1 + frames / Self.searchInterval % others)
@@ -118,7 +121,8 @@ public struct FrameReader: FrameDecoder {
         for region in regions { read(region, of: frame) }
         scan.lineEnds.assemble(into: &raw)
         keepUnread()
-        // Read the grey levels of one region per frame, in turn, because they cost as much as everything else together.
+        // Read the grey levels of only one region per frame, because this takes as long as everything else together.
+        // The regions take turns.
         var readsGreyLevels = true
         if regions.count > 1 { regions.swapAt(0, frames / Self.searchInterval % regions.count) }
         for region in regions {
@@ -143,13 +147,13 @@ public struct FrameReader: FrameDecoder {
         }
     }
 
-    /// Returns the ISBNs that lines of this frame showed in a region, or showed without locating them.
+    /// Returns the ISBNs that were read in this frame and lie in the region, or whose location is unknown.
     private func hints(in region: Region) -> [Digits] {
         raw.filter { $0.digits.isBook && (region.contains($0.corners.centre) || $0.isLocated == false) }.map(\.digits)
     }
 
-    /// Records the size and sharpness of a code if it is the longest one, which is the code that is being shown to the
-    /// camera.
+    /// Records the size and sharpness of a code if it is the longest one so far. The longest code is assumed to be the
+    /// one that is being shown to the camera.
     private func measure(_ length: Double, _ sharpness: Double, in result: inout FrameResult) {
         let pixels = length / Double(DigitTemplates.modules)
         guard pixels > result.pixelsPerModule ?? 0 else { return }

@@ -147,8 +147,8 @@ struct Stage: Sendable {
     enum Method: Sendable {
         /// Finds regions that look like bars (``RegionFinder``).
         case find
-        /// Finds regions in the full-size picture, if nothing was read, or if a code was read that is so small that
-        /// there may be other small codes.
+        /// Finds regions in the full-size picture, if nothing was read, or if one of the codes that were read is so
+        /// small that there may be other small codes.
         case findSmall
         /// Reads lines straight across the bars of each region with zbar (``LineScan``).
         case lines(most: Int)
@@ -188,16 +188,16 @@ struct Stage: Sendable {
             method: .greyLevels(most: 2)),
     ]
 
-    /// The least length of the long side, in pixels, of the picture that is read first. Larger pictures are read at a
+    /// The minimum length of the long side, in pixels, of the picture that is read first. Larger pictures are read at a
     /// coarser scale.
     static let overviewSide = 1280
     /// The number of lines that are read where an add-on may stand.
     static let linesOfAddon = 6
-    /// The most regions whose lines are read.
+    /// The largest number of regions whose lines are read.
     static let maxRegions = 10
-    /// The length below which a code counts as small, as a part of the picture's long side.
+    /// The length below which a code counts as small, as a fraction of the picture's long side.
     static let smallPart = 0.1
-    /// The most regions in a photo of many books.
+    /// The largest number of regions in a photo of many books.
     static let maxRegionsOfMany = 40
     /// The length of the shortest code that is read, in pixels. A shorter code cannot be read, because its 95 modules
     /// have too few pixels.

@@ -6,7 +6,7 @@ struct PhotoSearch<Photo: Picture> {
     var evidence = Evidence()
     /// The regions that look like bars, likeliest first.
     private(set) var regions: [Region] = []
-    /// The most regions that are read.
+    /// The largest number of regions that are read.
     var maxRegions = Stage.maxRegions
     /// The regions whose grey levels were read, each with the hints known at that time.
     private var readGreyLevels: [(region: Region, hints: [Digits])] = []
@@ -92,11 +92,12 @@ struct PhotoSearch<Photo: Picture> {
         return region.weight > (weights.min() ?? 0) * Self.minWeightRatio
     }
 
-    /// The least weight of an open region, relative to the lowest weight of a code that was read. The value was
+    /// The minimum weight of an open region, relative to the lowest weight of a code that was read. The value was
     /// determined with photos of several books.
     private static var minWeightRatio: Double { 0.25 }
 
-    /// Returns true if the grey levels of a region have not been read yet, or not with all of these hints.
+    /// Returns true if the grey levels of a region have not been read yet, or have been read without some of the given
+    /// hints.
     func isNew(_ region: Region, hints: [Digits]) -> Bool {
         !readGreyLevels.contains { other, known in
             other.contains(region.centre) && other.length * 0.7 < region.length && region.length * 0.7 < other.length

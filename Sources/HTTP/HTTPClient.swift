@@ -208,8 +208,8 @@ extension TransportError.TLSReason: CustomStringConvertible {
         case 10: self = .expired
         case 2, 18, 19, 20, 21: self = .unknownIssuer
         case 62, 63, 64: self = .wrongHost
-        // libcurl compares the host names before it reads the result of OpenSSL's verification, so the number still has
-        // its initial value.
+        // libcurl compares the host names before it reads the result of OpenSSL's verification. If the names differ,
+        // the number still has its initial value.
         case 0, 1: self = .wrongHost
         default: self = .other(message)
         }

@@ -247,7 +247,7 @@ final class TransferLoop: Sendable {
         var bell: Bell?
     }
 
-    /// A handle to wake the thread.
+    /// The libcurl handle that is used to wake the thread.
     ///
     /// `@unchecked Sendable` is safe because the handle is used only for curl_multi_wakeup() under the lock of the
     /// mailbox, and is removed from the mailbox under the same lock before the thread frees it.

@@ -13,7 +13,7 @@ public final class Tesseract: Sendable {
     /// more in real photos.
     static let longSide = 2400
     /// The passes over a picture, which are run one after the other until an ISBN is found. In page mode, tesseract
-    /// reads lines that stand upright or run downwards. In sparse mode, it also reads text in any other direction and
+    /// reads upright lines and lines that run downwards. In sparse mode, it also reads text in any other direction and
     /// isolated text in a corner, but takes twice as long.
     private static let passes: [(turn: Orientation, mode: String)] = [
         (.up, page), (.right, page), (.up, sparse), (.right, sparse),
@@ -65,8 +65,8 @@ public final class Tesseract: Sendable {
     private func text(of image: OCRImage, mode: String) throws(TesseractError) -> String {
         let command = ChildProcess.Command(
             path: path,
-            // With a given resolution of 300 pixels per inch, tesseract reads more than with its own guess. Request a
-            // table as the answer, because the form of a table can be checked.
+            // Tesseract reads more if the resolution is set to 300 pixels per inch than if it estimates the resolution.
+            // Request a table as the answer, because the form of a table can be checked.
             arguments: [
                 "tesseract", "stdin", "stdout", "--psm", mode, "--dpi", "300", "-c", "tessedit_create_tsv=1",
             ],

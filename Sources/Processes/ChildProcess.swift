@@ -14,8 +14,8 @@ public enum ChildProcess {
         /// The whole environment, each variable as `NAME=value`.
         public var environment: [String]
 
-        /// - Parameter environment: the environment. By default, it turns off backtraces, because a crash counts as an
-        ///   answer too, and nobody waits for a backtrace.
+        /// - Parameter environment: the environment. The default turns off Swift's backtraces, because a crash is
+        ///   reported as an outcome of the run and its backtrace is not needed.
         public init(
             path: String, arguments: [String], environment: [String] = ["LANG=C.UTF-8", "SWIFT_BACKTRACE=enable=no"]
         ) {
@@ -125,7 +125,7 @@ public enum ChildProcess {
 
     private static func reap(_ id: pid_t) -> Status {
         var status: Int32 = 0
-        // It cannot fail for a child that has not been waited for.
+        // waitpid() cannot fail for a child that has not been waited for.
         _ = try? retryOnInterrupt { waitpid(id, &status, 0) }
         // WIFEXITED, WEXITSTATUS and WTERMSIG of wait(2), which Swift does not import.
         let signal = status & 0x7F
@@ -144,8 +144,8 @@ public struct ProcessError: Error, Sendable, Equatable, CustomStringConvertible 
     public var description: String { "\(call): \(errno)" }
 }
 
-/// Sends a child its input and receives its answer. Always does whichever of the two is possible, so that this process
-/// and the child never wait for each other.
+/// Sends a child its input and receives its answer. Sends and receives as soon as either is possible, so that this
+/// process and the child never wait for each other.
 private struct Exchange {
     enum End { case closed, tooLong, tooMuch }
 

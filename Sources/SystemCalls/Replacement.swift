@@ -1,7 +1,7 @@
 import Glibc
 import SystemPackage
 
-/// An error of the system at a path.
+/// An error that the system reported for a path.
 public struct FileError: Error, Sendable, Equatable, CustomStringConvertible {
     public let path: String
     public let errno: Errno
@@ -13,12 +13,13 @@ public struct FileError: Error, Sendable, Equatable, CustomStringConvertible {
 
 /// Replaces a file completely or not at all. The file is on the disk when this function returns.
 ///
-/// The bytes are written to a partial file beside the file, which then takes its place; see ``commitFile(_:to:)``. An
-/// error removes the partial file and leaves the file as it was, unless only its folder could not be synced.
+/// The bytes are first written to a partial file in the same folder, which then replaces the file; see
+/// ``commitFile(_:to:)``. If an error occurs, the partial file is removed and the file is unchanged. Only if the error
+/// occurs while the folder is synced has the file already been replaced.
 ///
 /// - Parameter mode: the mode of the new file, without the bits of the umask.
 public func replaceFile(_ path: String, with bytes: some Sequence<UInt8>, mode: mode_t) throws(FileError) {
-    // A name of its own for each call, so that two processes that replace a file at once do not mix their bytes.
+    // Each call uses a name of its own, so that two processes that replace a file at once do not mix their bytes.
     let partial = "\(path).partial-\(String(UInt64.random(in: .min ... .max), radix: 36))"
     var isCreated = false
     do {
@@ -34,9 +35,9 @@ public func replaceFile(_ path: String, with bytes: some Sequence<UInt8>, mode: 
     }
 }
 
-/// Moves a complete file to its final path, where it replaces an older file. Syncs the file before, and its folder
-/// after, because rename(2) alone does not survive a power cut. After a power cut, there is either the old file or the
-/// complete new file.
+/// Moves a complete file to its final path, where it replaces an older file. The file is synced before the move and its
+/// folder after it, because rename(2) alone does not survive a power cut. After a power cut, there is either the old
+/// file or the complete new file.
 public func commitFile(_ partial: String, to path: String) throws(FileError) {
     try syncFile(partial)
     do throws(Errno) {

@@ -34,7 +34,7 @@ public func poll(
 ) throws(Errno) -> Bool {
     while true {
         let left = deadline.map { max(.zero, $0 - .now) / .milliseconds(1) }
-        // At most 12 days at a time; poll() takes no more than 24.
+        // Wait at most 12 days at a time, because poll() accepts no more than 24.
         let milliseconds = left.map { Int32(min($0.rounded(.up), 1e9)) } ?? -1
         let count = Glibc.poll(&descriptors, nfds_t(descriptors.count), milliseconds)
         if count >= 0 { return count > 0 }

@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// The modules that each module may import: every module the domain, no adapter another adapter, `ScanCommand` all of
-/// them. Adapters that use the network also import HTTP, those that run other programs Processes, and those that call
-/// the kernel SystemCalls.
+/// The modules that each module may import. Every module may import the domain, no adapter may import another adapter,
+/// and `ScanCommand` may import all modules. Adapters that use the network also import HTTP, those that run other
+/// programs Processes, and those that call the kernel SystemCalls.
 private let arrows: [String: Set<String>] = [
     "Bookplate": [],
     "Capture": [
@@ -96,7 +96,7 @@ private struct Package: Decodable {
 private func dumpedPackage() throws -> Package {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    // A folder of its own: the one of this build is locked while its tests run.
+    // Use a folder of its own, because the folder of this build is locked while its tests run.
     process.arguments = ["swift", "package", "--scratch-path", root.path + "/.build-dump", "dump-package"]
     process.currentDirectoryURL = root
     let pipe = Pipe()

@@ -51,7 +51,7 @@ private let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().d
         #expect(names.subtracting(declared).isEmpty)
     }
 
-    @Test func `number the calls of the way of one book, each a function that its module declares`() throws {
+    @Test func `number the calls of the path of one book, each a function that its module declares`() throws {
         let page = try text("docs/architecture.md")
         let calls = page.matches(of: /\| (\d+) \| `(?:(\w+)\.)?(\w+)` \| (\w+) \|/)
         #expect(calls.count > 30 && calls.map { Int($0.1) } == Array(1...calls.count))

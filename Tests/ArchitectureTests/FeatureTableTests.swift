@@ -7,7 +7,7 @@ private let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().d
 /// Compares features.md, beside this file, with the source files and tests that it names.
 @Suite struct `The table of features` {
     private struct Row {
-        /// The heading above it.
+        /// The heading above the row.
         let document: String
         let asked: String
         let place: String
@@ -38,7 +38,7 @@ private let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().d
         return names.compactMap { $0 as? String }.filter { $0.hasSuffix(".swift") }
     }
 
-    // The rows were counted when the table was compared with the documents, so that none gets lost.
+    // The numbers of rows from the time at which the table was compared with the documents, so that no row gets lost.
     @Test(arguments: [
         ("Feature 03: Date Tracking (Start & Finish Dates)", 28),
         ("Reading Tracker iOS App - Development Instructions", 103), ("Technical Design: Reading Sessions", 41),

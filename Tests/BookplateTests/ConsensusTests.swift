@@ -3,7 +3,7 @@ import Testing
 
 private let dune = "9780441013593"
 private let emma = "9780141439587"
-/// A misreading of the first payload whose check digit fits.
+/// A misreading of the first payload, with a correct check digit.
 private let misread = "9780447013531"
 private let soap = "4006381333931"
 
@@ -13,7 +13,7 @@ private struct View {
     private var time: Duration = .seconds(100)
     private(set) var believed: [String] = []
     private(set) var addons: [String?] = []
-    /// In milliseconds since the beginning.
+    /// The times of the captures, in milliseconds since the beginning.
     private(set) var moments: [Int] = []
 
     mutating func show(

@@ -9,7 +9,7 @@ func date(_ text: String) -> CalendarDay { CalendarDay(text)! }
 
 func instant(_ text: String) -> Date { try! Date.ISO8601FormatStyle().parse(text) }
 
-/// A session of so many minutes.
+/// Returns a session of the given number of minutes.
 func session(_ start: String, _ minutes: Double?, _ from: Int = 0, _ to: Int? = nil) -> Session {
     let start = instant(start)
     return Session(start: start, end: minutes.map { start.addingTimeInterval($0 * 60) }, startPage: from, endPage: to)
@@ -48,7 +48,7 @@ func pages(_ text: String, _ pages: Int, minutes: Int = 0) -> DayStats {
     }
 
     @Test func `count a session on the day on which it began, even past midnight`() {
-        // 23:30 in Berlin, and its entry on the day after.
+        // The session starts at 23:30 in Berlin, and its entry is on the next day.
         let night = session("2026-04-30T21:30:00Z", 60, 0, 20)
         #expect(
             days([night], [entry("2026-04-30T22:30:00Z", page: 20, session: night)]) == ["2026-04-30 20p 60m 1s 0e"])
@@ -113,7 +113,7 @@ func pages(_ text: String, _ pages: Int, minutes: Int = 0) -> DayStats {
         let zone = try #require(TimeZone(identifier: name))
         let (first, last) = (instant("1999-12-01T00:00:00Z"), instant("2027-01-01T00:00:00Z"))
         let local = LocalDays(in: zone, from: first, through: last)
-        // 5 h 17 min: meets every hour of the day.
+        // The step is 5 h 17 min, which reaches every hour of the day.
         for seconds in stride(from: first.timeIntervalSince1970, to: last.timeIntervalSince1970, by: 19_020) {
             let instant = Date(timeIntervalSince1970: seconds)
             #expect(local.day(Int64(seconds) * 1000) == CalendarDay(instant, in: zone).number)

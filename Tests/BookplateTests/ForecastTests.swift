@@ -20,7 +20,7 @@ import Testing
             (["2026-05-04": 60, "2026-05-10": 80], 20), (["2026-04-11": 29], 1),
             // Too long ago, in the future, nothing.
             (["2026-04-10": 30], nil), (["2026-05-11": 30], nil), ([:], nil), (["2026-05-09": 0], nil),
-            // The last seven days with pages only.
+            // Only the last seven days with pages count.
             (
                 [
                     "2026-05-01": 1000, "2026-05-03": 10, "2026-05-04": 10, "2026-05-05": 10, "2026-05-06": 10,
@@ -124,7 +124,7 @@ import Testing
                 "2026-03-10", "2026-03-01", 61,
                 "Nothing read for 61 days; you started this 70 days ago. Do you want to update your progress?"
             ),
-            // Only the month is known, and it may have been its last day.
+            // Only the month is known, and the day may have been the last one of the month.
             (nil, "2026-04", nil, nil),
             (nil, "2026-03", 40, "Nothing read for 40 days. Do you want to update your progress?"),
             // Only the day on which the copy was added is known.

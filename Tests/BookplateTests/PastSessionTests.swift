@@ -40,7 +40,8 @@ import Testing
 
     @Test(
         arguments: [
-            // Of the first day, hours before it was started here; of a day between; of days before the first.
+            // Sessions on the first day, hours before the reading was started here; on a later day; and on days before
+            // the first.
             (nil, -3600, 40), ("2026-11-10", -9 * 86_400, 40), (nil, -86_400, 40), ("2026-11-20", -9 * 86_400, 40),
             // Without pages there is nothing to record.
             (nil, -3600, 0),
@@ -64,7 +65,7 @@ import Testing
         nothing.at = told.start
         let steps = tracker.record(told, of: reading.id, endedAt: nil)
         #expect(steps.first == .redated(nothing, in: reading.id) && steps.count == 2)
-        // A further session, of a time before the first, comes before it.
+        // Another session, at an earlier time than the first, comes before the first.
         let earlier = tracker.record(session(-90_000, to: 20), of: reading.id, endedAt: nil)
         #expect(earlier.count == 1)
         #expect(tracker.shown?.currentPage(of: 382) == 40)

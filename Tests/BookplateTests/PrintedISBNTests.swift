@@ -48,7 +48,7 @@ import Testing
         ("ISBN 0 14 044926 4 90000", "9780140449266", "0 14 044926 4"),
         ("ISBN 0-14-044926-4\n1973", "9780140449266", "0-14-044926-4"),
         ("First published 1951, ISBN 0 14 044926 4\n7 8 9 10", "9780140449266", "0 14 044926 4"),
-        // Without the word: thirteen digits, as they stand below a bar code or alone.
+        // Without the word ISBN: thirteen digits, as they stand below a bar code or alone.
         ("9 780140 449266", "9780140449266", "9 780140 449266"), ("9780140449266", "9780140449266", "9780140449266"),
         ("978-0-14-044926-6", "9780140449266", "978-0-14-044926-6"),
         ("9\"780140\"449266 90000>", "9780140449266", "9 780140 449266"),
@@ -75,9 +75,9 @@ import Testing
             ("ISBN O140449264", "9780140449266", "0140449264"),
             ("ISBN 978-O-14-O44926-6", "9780140449266", "978-0-14-044926-6"),
             ("SBN l4 044926 4", "9780140449266", "0 14 044926 4"),
-            // A letter for a digit, and the check digit does not fit.
+            // A letter was read instead of a digit, and the check digit does not fit.
             ("ISBN 0-14-O44927-3", nil, ""), ("ISBN B-14-044926-4", nil, ""),
-            // Without the word no letter is a digit.
+            // Without the word ISBN, no letter counts as a digit.
             ("978-O-14-044926-6", nil, ""),
         ] as [(String, String?, String)])
     func `reads a letter as a digit only if exactly one number results`(
@@ -161,7 +161,7 @@ import Testing
             }
             let text = words.joined(separator: dice.roll(3) == 0 ? "\n" : " ")
             unnamed += PrintedISBN.all(in: text).count
-            // One in ten has the word before a number that is not an ISBN.
+            // One text in ten has the word ISBN before a number that is not an ISBN.
             if round % 10 == 0 { named += PrintedISBN.all(in: "ISBN " + text).count }
         }
         // Measured in 100,000 rounds: 11 and 159. Thirteen digits are an ISBN by chance once in 14,000; ten digits

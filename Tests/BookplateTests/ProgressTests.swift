@@ -17,7 +17,7 @@ import Testing
         let steps = try tracker.record(amount, moment())
         #expect(text(tracker.readings) == readings)
         #expect(tracker.status == .reading)
-        // One entry of the given amount, and none of nothing read.
+        // There is one entry with the given amount, and no entry if nothing was read.
         #expect(steps.filter { if case .recorded = $0 { true } else { false } }.count == 1)
     }
 
@@ -79,7 +79,7 @@ import Testing
             (nil, 382, .read, .page(382)), (nil, nil, .read, .percent(100)), (nil, 382, .reading, .page(0)),
             (nil, nil, .reading, .percent(0)), (.percent(40), 382, .read, .percent(100)),
             (.page(40), 382, .read, .page(382)), (.page(40), nil, .read, .percent(100)),
-            // Recorded already: nothing is added.
+            // The amount is recorded already, so nothing is added.
             (.page(40), 382, .reading, .page(40)), (.page(400), 382, .read, .page(400)),
             (.percent(100), 382, .read, .percent(100)), (.page(382), 382, .read, .page(382)),
         ] as [(ProgressEntry.Amount?, Int?, Copy.Status, ProgressEntry.Amount)])
@@ -167,7 +167,8 @@ import Testing
         arguments: [
             (.toRead, "2020", nil, nil, "finished 2020/-/-"),
             (.reading, "2019", "2020", nil, "finished 2019/2020/-; open 2026-01-01/-/- p100"),
-            // Later than the one that is shown: a book that is Read shows the newest, any other what it is in.
+            // The added reading is later than the one that is shown. A book that is Read shows the newest reading; any
+            // other book shows the reading that matches its status.
             (.read, nil, "2026-11", nil, "finished 2026-01-01/2026-02-01/- p382; finished -/2026-11/-"),
             (.read, nil, "2020", nil, "finished -/2020/-; finished 2026-01-01/2026-02-01/- p382"),
             (.read, nil, nil, "2026-11", "stopped -/-/2026-11; finished 2026-01-01/2026-02-01/- p382"),
@@ -203,7 +204,7 @@ import Testing
         #expect(try tracker.remove(past) == [.removed(past)])
         #expect(text(tracker.readings) == "open 2026-01-01/-/- p100")
 
-        // Of a book that was read twice, either may go.
+        // If a book was read twice, either reading may be deleted.
         var twice = BookplateTests.tracker(.read)
         _ = try twice.addPast(started: nil, finished: day("2020"), stopped: nil)
         _ = try twice.remove(twice.readings[1].id)

@@ -198,7 +198,7 @@ private func at(_ after: TimeInterval) -> Date { now.addingTimeInterval(after) }
         arguments: [
             // Ended live: the page is the current one, however small.
             (.open, 145, 0, 180, true, 180), (.open, 145, 0, 120, true, 120), (.open, 145, 0, nil, true, 145),
-            // Ended now, but at a time before the last entry: the entries made since stand.
+            // Ended now, but at a time before the last entry: the later entries stay.
             (.open, 145, -600, 180, true, 145),
             (.finished, 145, 0, 180, true, 145),
             // A past session never moves the page back.

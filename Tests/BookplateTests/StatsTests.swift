@@ -53,7 +53,7 @@ import Testing
     @Test(
         arguments: [
             ([], 0, 0, nil), (["2026-05-10"], 1, 1, "2026-05-10"),
-            // Today is not read yet, which breaks nothing; a day left out does.
+            // A streak is not broken if nothing was read today, but any other day without reading breaks it.
             (["2026-05-08", "2026-05-09"], 2, 2, "2026-05-09"), (["2026-05-07", "2026-05-08"], 0, 2, "2026-05-08"),
             (["2026-05-08", "2026-05-09", "2026-05-10"], 3, 3, "2026-05-10"),
             (["2026-05-01", "2026-05-02", "2026-05-03", "2026-05-10"], 1, 3, "2026-05-03"),

@@ -135,7 +135,7 @@ func text(_ readings: [Reading]) -> String {
     }
 
     @Test func `never overwrites a person's date`() throws {
-        // As an import may contain it.
+        // A reading as an import may contain it.
         let imported = Reading(started: day("2026-01-01"), finished: day("2026-10"))
         var tracker = Tracker(status: .reading, readings: [imported], pageCount: 382)
         _ = try tracker.set(.read, moment())
@@ -176,7 +176,7 @@ func text(_ readings: [Reading]) -> String {
             try tracker.set(.dnf, on: finished, moment())
         }
         #expect(tracker == before)
-        // The year may hold both days.
+        // Both days may be in the year.
         #expect(throws: Never.self) { try tracker.set(.read, on: day("2026"), moment()) }
     }
 

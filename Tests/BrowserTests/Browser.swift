@@ -37,8 +37,8 @@ final class Browser: Sendable {
 
     /// Starts chromedriver on a port that it chooses, and returns the port.
     ///
-    /// chromedriver takes a free port of IPv6 and needs the same one of IPv4; if another program has that one, it is
-    /// started again.
+    /// chromedriver chooses a free IPv6 port and needs the same IPv4 port. If another program uses the IPv4 port,
+    /// chromedriver is started again.
     private static func startDriver(attempts: Int = 5) throws -> (Process, Substring) {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/chromedriver")
@@ -62,7 +62,7 @@ final class Browser: Sendable {
         return (process, text.components(separatedBy: announcement)[1].prefix { $0.isNumber })
     }
 
-    /// Runs the body with a browser, and then ends it in any case.
+    /// Runs the body with a browser, and then always ends the browser.
     static func during(_ body: (Browser) async throws -> Void) async throws {
         let browser = try await Browser()
         do {

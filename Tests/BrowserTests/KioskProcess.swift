@@ -17,7 +17,7 @@ final class KioskProcess: Sendable {
     private let frames: Pipe
 
     /// - Parameters:
-    ///   - home: the folder of an earlier one, to continue with its library.
+    ///   - home: the folder of an earlier kiosk, to continue with its library.
     ///   - port: 0 for a free one.
     init(home: URL? = nil, port: Int = 0, options: [String] = ["--no-camera"]) async throws {
         self.home =

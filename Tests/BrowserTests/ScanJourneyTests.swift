@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 extension `In a browser` {
-    /// Use of the Scan page beside holding up books.
+    /// Tests of the Scan page without books in front of the camera.
     @Suite struct `At the station` {
         private static let pride = "9780141439518", unknown = "9783161484100"
         private static let saved = "document.querySelector('#card.look-done #card-book')"

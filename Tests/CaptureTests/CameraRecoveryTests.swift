@@ -219,7 +219,8 @@ func `nodes that are not cameras are ignored, and reported if there is nothing e
     #expect(camera.controls == old)
 }
 
-/// The camera is unplugged at various times of the pauses that have grown to ten seconds, for two lengths of time.
+/// The camera is unplugged at various times during pauses that have grown to ten seconds. It is away for 0.4 or 2.5
+/// seconds.
 @Test(arguments: stride(from: 60.2, to: 76, by: 1.7).flatMap { at in [0.4, 2.5].map { (at, $0) } })
 func `a camera unplugged and back during a long pause is used within three seconds`(_ time: Double, _ away: Double)
     throws

@@ -130,7 +130,7 @@ func `joins the add-on to its code`(_ addon: String) throws {
             if !believed.isEmpty { captured += 1 }
         }
     }
-    // Three agreeing frames alone capture less than half as many.
+    // If only three agreeing frames counted, less than half as many would be captured.
     #expect(captured >= 25, "\(captured) of 40")
 }
 

@@ -33,8 +33,8 @@ func `spreads a point's light and loses none`(_ spread: PointSpread) {
 }
 
 /// The radius of the disc and the deviation of the bell curve in modules, the growth of the modules along the code, the
-/// noise in grey levels, the level of the ink, and how many of sixteen codes are read. The others are not reported;
-/// none is read wrongly.
+/// noise in grey levels, the level of the ink, and how many of sixteen codes are read. The other codes are not
+/// reported, and no code is read wrongly.
 private let hard: [(String, disc: Double, bell: Double, bend: Double, noise: Double, ink: Double, read: Int)] = [
     ("sharp", 0, 0.3, 0, 0, 30, 16), ("out of focus by five modules", 2.5, 0.6, 0, 2, 30, 10),
     ("out of focus by three", 1.5, 0.5, 0, 2, 30, 14), ("bent", 0, 0.4, 0.08, 2, 30, 15),

@@ -34,7 +34,7 @@ import Testing
             ("a,b,c\n1,2,3,,\n", ["a|b|c", "1|2|3"]),
             ("\u{FEFF}a,b,c\n1,2,3\n", ["a|b|c", "1|2|3"]),
             ("a,b,c\n1,2\n4,5,6\n", ["a|b|c", "2! it has 2 columns, but the header has 3", "4|5|6"]),
-            // A quote that is never closed costs its row and no other.
+            // If a quotation mark is never closed, its row is lost, but no other row.
             ("a,b,c\n1,\"open,3\n4,5,6\n", ["a|b|c", "~1|\"open|3", "4|5|6"]),
             (
                 "a,b,c\n1,\"open\n\"4\",\"5\",6\n",

@@ -180,7 +180,7 @@ private let noon = Date(timeIntervalSince1970: 1_795_262_400)
         #expect(try await library.csv() == first)
         let again = try await library.take(first)
         #expect(again.unchanged == 2 && again.new == 0 && again.merged == 0)
-        // Its own library knows it by its ids.
+        // The library from which the file came recognises its rows by their ids.
         let home = try await rich.json()
         #expect(try await rich.take(first).unchanged == 2)
         #expect(try await rich.json() == home)

@@ -132,7 +132,7 @@ extension LibraryFile {
     }
 }
 
-// Written by one reading transaction after the other, never by two.
+// Only one reading transaction at a time writes to this object.
 private final class Taken: @unchecked Sendable {
     private(set) var all: [LibraryRecord] = []
     func add(_ record: LibraryRecord) { all.append(record) }

@@ -17,7 +17,7 @@ final class CutProxy: Sendable {
         case beforeRequest
         /// The hub gets half of the request.
         case withinRequest
-        /// The hub has done the request, and the answer is lost.
+        /// The hub has processed the request, but the answer is lost.
         case beforeAnswer
         /// The station gets half of the answer.
         case withinAnswer
@@ -26,7 +26,7 @@ final class CutProxy: Sendable {
     let port: Int
     private let listener: Int32
     private let hubPort: Int
-    /// Decides for each request, by its number from 0 and its text. It may do other things meanwhile.
+    /// Decides for each request, by its number from 0 and its text. The closure may also do other work.
     private let plan: @Sendable (Int, String) -> Cut?
     private let count = Mutex(0)
     /// Called when the hub has answered, before the answer is forwarded.

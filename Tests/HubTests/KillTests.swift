@@ -6,7 +6,8 @@ import Library
 import Synchronization
 import Testing
 
-/// The station is killed (SIGKILL) at every request, before the hub has it and after it has done it.
+/// The station is killed (SIGKILL) at every request, before the hub receives the request and after the hub has
+/// processed it.
 @Suite(.serialized) struct `A station that is killed` {
     private static let books = ["9780441478125", "9780316769488", "9780385474542", "9780262510875"]
 

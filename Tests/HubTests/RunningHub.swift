@@ -62,7 +62,8 @@ final class StationAtWork: Sendable {
     let events = Collected<HubEvent>()
     let sender: HubSender<ContinuousClock>
 
-    /// - Parameter address: the hub's own by default; or that of a proxy.
+    /// - Parameter address: the address to which the station connects, such as that of a proxy; by default, the hub's
+    ///   own.
     init(_ hub: RunningHub, name: String = "kitchen", address: String? = nil) async throws {
         folder = try temporaryFolder("station")
         let (paired, token) = try await hub.library.pair(ID(), named: name, at: Date())
@@ -128,7 +129,7 @@ struct NoSource: MetadataLookup {
     }
 }
 
-/// Loops that take minutes.
+/// True if the loops that take minutes are run.
 let isLong = ProcessInfo.processInfo.environment["BOOKPLATE_LONG_TESTS"] == "1"
 
 func temporaryFolder(_ what: String) throws -> String {

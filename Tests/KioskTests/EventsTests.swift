@@ -53,7 +53,7 @@ import Testing
         let detection = Detection(isbn: try ISBN("9780441013593"), raw: "9780441013593", origin: .camera)
         _ = try await other.enqueue([detection], preset: Preset(), lease: .zero, at: .now)
         try await events.read(until: "event: library")
-        // This kiosk looks up the title, since the book is in the queue.
+        // This kiosk looks up the title, because the book is in the queue.
         while try await rig.ask("GET", "/api/station").text("rows.0.title") != "Dune" {
             try await events.read(until: "event: batch")
         }

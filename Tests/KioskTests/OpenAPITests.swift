@@ -167,7 +167,7 @@ private struct DescribedAnswers {
         }
     }
 
-    /// - Returns: the differences of a response to a GET from its description, each with its path.
+    /// - Returns: the differences between a response to a GET request and its description, each with its path.
     func findings(about answer: Data, from path: String) throws -> [String] {
         let described = try #require(schema(of: path), "\(path) is not described")
         return findings(about: try JSONSerialization.jsonObject(with: answer), described, at: "")

@@ -152,7 +152,7 @@ import Testing
 
     @Test func `import each other in no circle`() throws {
         var left = try Self.imports.get()
-        // Again and again, those whose imports are all done are done.
+        // Repeatedly remove a module whose imports have all been removed.
         while let done = left.first(where: { _, modules in modules.allSatisfy { left[$0] == nil } }) {
             left[done.key] = nil
         }

@@ -42,11 +42,11 @@ private func take(_ feed: PreviewFeed, _ bytes: [UInt8]) { bytes.withUnsafeBuffe
         clock.advance(.seconds(9))
         take(feed, [1])
         clock.advance(.seconds(9))
-        // All of them received a picture nine seconds ago.
+        // All watchers received a picture nine seconds ago.
         #expect(feed.parts() == nil)
         take(feed, [2])
         clock.advance(.seconds(2))
-        // None has received the second one.
+        // No watcher has received the second picture.
         let newcomer = try #require(feed.parts())
         #expect(feed.watching == 4)
         take(feed, [3])

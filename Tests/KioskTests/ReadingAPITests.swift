@@ -66,7 +66,7 @@ import Testing
     @Test func `an earlier reading is added, dated and deleted; the one that counts stays`() async throws {
         let kiosk = try await RunningKiosk()
         let book = try await kiosk.book("Dune", status: .read)
-        // Of two readings, one without dates counts as the earlier.
+        // If one of two readings has no dates, it counts as the earlier one.
         _ = try await kiosk.send("PUT", "/api/books/\(book.id)/dates", #"{"finished": "2020"}"#)
         let added = try await kiosk.send(
             "POST", "/api/books/\(book.id)/readings", #"{"started": "1999-07", "finished": "1999-08"}"#)

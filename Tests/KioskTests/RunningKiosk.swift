@@ -16,7 +16,7 @@ final class RunningKiosk: Sendable {
     private let task: Task<Void, any Error>
 
     /// - Parameters:
-    ///   - folder: with the library of an earlier kiosk, or a new folder.
+    ///   - folder: a folder with the library of an earlier kiosk, or a new folder.
     ///   - station: the device name of the library.
     ///   - more: routes in addition to the service's own.
     init(
@@ -52,8 +52,8 @@ final class RunningKiosk: Sendable {
 
     /// Ends the service; the library stays.
     ///
-    /// A cancelled server would drop connections that it has accepted and not read yet, at which NIO stops the process
-    /// (swift-nio issue 2637).
+    /// The server is not cancelled. It would then drop connections that it has accepted but not read yet, which makes
+    /// NIO end the process (swift-nio issue 2637).
     func end() async throws {
         await server.stop()
         _ = await task.result
@@ -68,7 +68,7 @@ final class RunningKiosk: Sendable {
         try FileManager.default.removeItem(atPath: folder)
     }
 
-    /// Runs the body, and then removes the kiosk in any case.
+    /// Runs the body, and then always removes the kiosk.
     func use(_ body: (RunningKiosk) async throws -> Void) async throws {
         do {
             try await body(self)

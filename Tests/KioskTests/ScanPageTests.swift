@@ -87,7 +87,7 @@ import Testing
             try await station.send("POST", "/api/station/rows/\(item)/save", #"{"anotherCopy":false}"#)
             let saved = try await station.get("/scan?row=\(item)")
             #expect(saved.contains("Undo: 1 saved"))
-            // Card and bar undo the act that they show, not a later one of another page.
+            // Card and bar undo the act that they show, not a later act of another page.
             let acts = saved.matches(of: /data-act="POST \/api\/station\/undo" data-body="([^"]*)"/).map(\.output.1)
             let change = try #require(saved.firstMatch(of: /data-change="([^"]+)"/)?.output.1)
             #expect(acts == Array(repeating: "{&quot;change&quot;:&quot;\(change)&quot;}", count: 2))

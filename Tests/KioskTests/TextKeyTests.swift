@@ -161,7 +161,7 @@ private struct Pattern: Hashable {
             asked.filter { $0[2].isEmpty }.map { $0[1] }, asked.filter { !$0[2].isEmpty }.map { $0[1] }
         )
         for key in counted { #expect(texts[key]?["en"]?.contains("|") == true, "\(key) has one form") }
-        // Scripts choose the form of these.
+        // For these texts, scripts choose between singular and plural.
         let inScripts = Set(try matches(#"data-\w+="\{\{t\.([\w.]+)\}\}"#, in: templates).map { $0[1] })
         for (key, forms) in texts where forms["en"]?.contains("|") == true {
             let isRefusal = key.hasPrefix("refusals.")
@@ -176,7 +176,7 @@ private struct Pattern: Hashable {
         "all", "delete",
         // A deadline, and a duration.
         "in {n} day|in {n} days",
-        // Has the gender of the missing thing.
+        // These words have the gender of the missing thing.
         "none", "unknown",
         // A month, and a year: German has an article for one of them.
         "in {day}",

@@ -19,7 +19,7 @@ struct WebKiosk: Sendable {
     static let stranger = "shelf.example"
     static let code = "kumquat 7"
 
-    /// - Parameter before: a stopped kiosk whose library and clock are continued.
+    /// - Parameter before: a stopped kiosk, whose library and clock are used again.
     init(
         after before: WebKiosk? = nil, more: [Route] = [],
         _ configure: (inout KioskServer.Configuration, inout KioskPorts) -> Void = { _, _ in }

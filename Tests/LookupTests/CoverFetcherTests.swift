@@ -114,8 +114,8 @@ import Testing
     }
 
     @Test func `a name that resolves to this machine is refused before connecting`() async throws {
-        // By its name the base is another machine, but it resolves to this one (RFC 6761, 6.3), which libcurl knows
-        // without a resolver.
+        // The base has the name of another machine, but the name resolves to this machine (RFC 6761, 6.3), which
+        // libcurl knows without a resolver.
         let port = try #require(server.address.split(separator: ":").last)
         let fetcher = try Self.fetcher("https://covers.localhost:\(port)", states, clock)
         let failure = await #expect(throws: SourceError.self) {

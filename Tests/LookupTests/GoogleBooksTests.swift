@@ -33,7 +33,7 @@ import Testing
             "/api/books", .json(#"{"ISBN:9780140268867": {"title": "The Odyssey", "authors": [{"name": "Homer"}]}}"#))
         rig.googleBooks.on(path, .json(try fixture("googlebooks-odyssey.json")))
         let book = try #require(try await rig.outcome().metadata)
-        // Open Library's record lists no number, so the certain one goes first.
+        // Open Library's record lists no number, so the certain record of Google Books comes first.
         #expect(book.title == "The Odyssey (Google)")
         rig.openLibrary.on(
             "/api/books",

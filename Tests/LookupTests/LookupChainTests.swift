@@ -55,7 +55,7 @@ import Testing
         #expect(outcome.failure?.reason == reason)
         #expect(outcome.failure?.source == .openLibrary)
         #expect(await rig.cache.kept.isEmpty)
-        // The next source is asked all the same, and its record is used.
+        // The next source is asked nevertheless, and its record is used.
         rig.googleBooks.on(google, .json(try fixture("googlebooks-odyssey.json")))
         #expect(try await rig.outcome().name == .found)
     }
@@ -103,7 +103,7 @@ import Testing
         rig.openLibrary.on("/api/books", .status(429, headers: header.map { ["Retry-After": $0] } ?? [:]))
         #expect(try await rig.outcome().failure?.retryAfter == expected)
         #expect(rig.openLibrary.requests.count == 1)
-        // Until then the source is left alone by every process that shares the states.
+        // Until then, no process that shares the states asks the source.
         let again = try await rig.outcome()
         if expected > .seconds(8) {
             #expect(rig.openLibrary.requests.count == 1)
@@ -189,7 +189,7 @@ import Testing
         let answers = try await rig.lookUp(.odyssey, .solaris, notAsked: missing)
         #expect(Set(answers.map(\.outcome.name)) == [.found, .notFound])
         #expect(answers.allSatisfy { $0.notAsked == missing })
-        // It is listed with cached answers too, but not stored with them.
+        // The missing source is listed with cached answers too, but is not stored with them.
         #expect(try await rig.lookUp(.odyssey, .solaris, notAsked: missing).map(\.notAsked) == [missing, missing])
         #expect(try await rig.lookUp(.odyssey, .solaris).map(\.notAsked) == [[], []])
         rig.openLibrary.on("/api/books", .status(503))

@@ -5,8 +5,8 @@ import Testing
 
 @testable import Lookup
 
-/// Records that list no number to prove that they are the requested book: they are marked, and never merged with a
-/// certain one.
+/// Records that list no number, which would prove that they are for the requested book. They are marked, and never
+/// merged with a certain record.
 @Suite struct WeakMatchTests {
     let rig: Rig
     let google = "/books/v1/volumes"

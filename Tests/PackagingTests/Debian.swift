@@ -27,7 +27,7 @@ struct Debian {
         let copied = try Ran(["cp", "-a", "--reflink=auto", kept, folder])
         try #require(copied.status == 0, "\(copied.text)")
         defer { try? files.removeItem(atPath: folder) }
-        // The host's, to resolve the name of the mirror.
+        // Use the host's file, so that the name of the mirror can be resolved.
         try? files.removeItem(atPath: folder + "/etc/resolv.conf")
         try? files.copyItem(atPath: "/etc/resolv.conf", toPath: folder + "/etc/resolv.conf")
         try await body(Debian(folder: folder))
@@ -88,7 +88,7 @@ enum Package {
         ProcessInfo.processInfo.environment["BOOKPLATE_PACKAGE"]
         ?? "installs a package in a folder with a Debian: script/test --package as root"
     static let path: String? = value.hasPrefix("/") ? value : nil
-    /// The reason why there is none.
+    /// The reason why there is no package.
     static let reason = value
 
     /// Builds a package with the same content and a higher version, and returns its path.

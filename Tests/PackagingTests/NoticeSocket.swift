@@ -38,7 +38,7 @@ final class NoticeSocket: Sendable {
 
     /// Returns the next datagram, or `nil` after 30 seconds without one.
     func next() async -> String? {
-        // Not on a thread of the pool, which the sender may need.
+        // Do not block a thread of the pool, because the sender may need it.
         await withCheckedContinuation { received in
             DispatchQueue.global().async { [self] in received.resume(returning: receive()) }
         }

@@ -6,7 +6,8 @@ private let units = [
 ]
 
 @Suite struct `The unit files` {
-    /// Limits what the services may do to the system, where 10 is everything, so that no change weakens it unnoticed.
+    /// Limits the exposure of the services, which is 10 without any restrictions, so that no change increases it
+    /// unnoticed.
     @Test(
         .enabled(if: Built.has("systemd-analyze"), "systemd-analyze is missing: apt-get install systemd"),
         arguments: ["bookplate.service", "bookplate-backup.service"])

@@ -10,7 +10,7 @@ import Testing
         "tag", "shelf", "isbn",
     ]
 
-    // Starting processes takes the time here, so all fields are tested at once where they do not hide each other.
+    // Starting processes takes most of the time, so fields whose errors do not hide each other are tested together.
     @Test(arguments: ["a\nb", "\u{1B}[2Jx", "\u{202E}x", "👩‍👩‍👧‍👦", "a" + String(repeating: "\u{301}", count: 1000)])
     func `keep any text, but no line break and no control character`(text: String) throws {
         try withScan { scan in

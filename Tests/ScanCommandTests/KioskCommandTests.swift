@@ -50,7 +50,7 @@ import Testing
         let requests = try ["9780441478125", "9780441172719", "9780141439587", "9783161484100"].map {
             try SentCapture($0, port: port)
         }
-        // Each has arrived when the kiosk has read all its bytes.
+        // A request has arrived when the kiosk has read all its bytes.
         try waitBlocking(for: "the requests to arrive") {
             try requests.allSatisfy { try $0.isRead(by: port) }
         }
@@ -125,7 +125,7 @@ private struct SentCapture {
     func answer() throws -> String { String(decoding: try connection.readToEnd() ?? Data(), as: UTF8.self) }
 }
 
-/// A running command whose standard error can be read meanwhile.
+/// A command whose standard error can be read while it runs.
 struct RunningCommand {
     let process = Process()
     private let err = Pipe()

@@ -58,7 +58,7 @@ final class SoundLog {
 
     init(path: String) throws {
         try #require(mkfifo(path, 0o600) == 0)
-        // Open for both, so that it never ends and never waits for a writer.
+        // Open the pipe for reading and writing, so that it never ends and opening it does not wait for a writer.
         descriptor = open(path, O_RDWR | O_CLOEXEC)
         try #require(descriptor >= 0)
     }

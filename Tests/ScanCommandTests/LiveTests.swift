@@ -3,7 +3,7 @@ import GRDB
 import Testing
 
 @Suite(.serialized) struct `The live station` {
-    /// For machines that have a camera.
+    /// The options that make the tests run without a camera on a machine that has one.
     static let noCamera = "--device /dev/no-such-camera"
 
     static let desk = "< samples/frames/desk-1280x720.mjpeg"

@@ -88,7 +88,7 @@ import Testing
         var results = [try? Self.form(input), try? Self.api(input), try? Self.options(input)]
         if Self.fieldsOfPrompt.contains(input.field) { results += [try? Self.prompt(input), try? Self.row(input)] }
         for metadata in results { #expect((metadata != nil) == input.isAccepted) }
-        // What is accepted is stored alike.
+        // Values that are accepted are stored in the same form.
         #expect(Set(results.map { $0.map { String(describing: $0.withoutSources) } }).count == 1)
     }
 

@@ -50,7 +50,7 @@ import Testing
                 #expect(printed["corrected"] as? Bool == false)
             }
             #expect((lines[1]["symbols"] as? [[String: Any]])?.count == 1)
-            // A bar code names the book, so its print is not read.
+            // The bar code is a book's, so the print on this photo is not read.
             #expect((lines[2]["printed"] as? [Any])?.isEmpty == true)
             #expect(ending.status == 0)
             let looks = try String(contentsOf: scan.home.appendingPathComponent("programs/looks"), encoding: .utf8)
@@ -141,7 +141,7 @@ import Testing
             let terminal = try PseudoTerminal(scan, "--image \(Self.blank) --ocr")
             try terminal.wait(for: "[s] save")
             #expect(terminal.screen.contains("The number was read from print. Compare it with the book."))
-            // Saving all does not include these: each is asked for.
+            // Saving all books does not include books with numbers from print. The prompt asks about each of them.
             terminal.type("a")
             terminal.type("s")
             try terminal.wait(for: "Dune")

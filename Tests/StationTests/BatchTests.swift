@@ -13,7 +13,7 @@ private let emma = "9780141439587"
             (.found, nil, .needsTitle, false, false), (.notFound, nil, .notFound, false, false),
             (.temporary, nil, .unavailable, false, false), (.blocked, nil, .unavailable, false, false),
             (.badData, nil, .unavailable, false, false),
-            // What an earlier lookup knew can be saved, but only when a person ticks it.
+            // A book that an earlier lookup found can be saved, but only if a person ticks it.
             (.temporary, "Dune", .unavailable, false, true),
         ] as [(LookupOutcome.Name?, String?, Batch.Status, Bool, Bool)])
     func `reports the status of a row, and ticks only sure ones`(
@@ -78,7 +78,7 @@ private let emma = "9780141439587"
         let first = try batch.capture(dune, .found, "Dune")
         let copy = ID<Copy>()
         batch.applySave([(first.id, .saved(copy, change: ID()))])
-        // The sources answer for the second when the library has the first already.
+        // The sources answer for the second row after the first row has been saved in the library.
         let second = try batch.capture(dune, .found, "Dune", owned: true, copy: copy)
         #expect(batch.status(of: second) == .again)
     }

@@ -94,7 +94,7 @@ private let nobody = "9783161484100"
             await #expect(throws: Station.Refusal.notNewest) { _ = try await rig.station.undo(.act(mine)) }
             #expect(await rig.station.snapshot().counts.open == 0)
             #expect(try await rig.station.undo(.act(theirs)).acts[0].items == [second.id])
-            // Pressed twice, undo does not reach the act before.
+            // If undo is pressed twice, it does not undo the previous act as well.
             await #expect(throws: Station.Refusal.notNewest) { _ = try await rig.station.undo(.act(theirs)) }
             #expect(try await rig.station.undo(.act(mine)).acts[0].items == [first.id])
             await #expect(throws: Station.Refusal.nothingToUndo) { _ = try await rig.station.undo(.act(mine)) }
@@ -108,7 +108,7 @@ private let nobody = "9783161484100"
             let second = try await rig.capture(emma)
             let mine = try await rig.station.skip([first.id]).change
             _ = try await rig.station.skip([second.id])
-            // Not the newest act, but the one that was named.
+            // This undoes the given act, not the newest one.
             #expect(try await rig.station.undo(.change(mine)).changes.map(\.id) == [mine])
             let now = await rig.station.snapshot()
             #expect(now.rows.first { $0.id == first.id }?.status != .skipped)

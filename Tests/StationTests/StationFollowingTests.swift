@@ -138,7 +138,7 @@ private let emma = "9780141439587"
         batch.update(with: Candidate(item: item))
         #expect(batch.reconcile(with: [old], openBefore: before).isEmpty)
         #expect(batch[old.item.id]?.candidate.item.outcome == .found)
-        // A queue that is read after that counts.
+        // The batch accepts a queue that was read after that.
         #expect(batch.reconcile(with: [old], openBefore: batch.open).changed == [old.item.id])
     }
 

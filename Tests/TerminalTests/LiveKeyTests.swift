@@ -236,12 +236,12 @@ private final class LiveBench: Sendable {
         return id
     }
 
-    /// Keeps the station's acts waiting meanwhile.
+    /// Keeps the station's acts waiting while the body runs.
     func holdingActs(_ body: @escaping @Sendable () async throws -> Void) async throws {
         try await station.acts.withPermit { try await body() }
     }
 
-    /// Runs the station meanwhile.
+    /// Runs the station while the body runs.
     func running(_ body: @escaping @Sendable () async throws -> Void) async throws {
         let running = Task { await station.run() }
         try await body()

@@ -123,19 +123,19 @@ public struct CameraDevice: Sendable, Equatable {
         self.refusal = refusal
     }
 
-    /// Returns all V4L2 nodes of this machine, sorted by number. If a node is not a camera, ``refusal`` gives the
+    /// Returns all V4L2 nodes of this machine, sorted by number. If a node is not a camera, its ``refusal`` gives the
     /// reason.
     ///
     /// If a node cannot be opened, only its paths and its name (from sysfs) are known.
     public static func all() -> [CameraDevice] { V4L2Host(stopSignal: StopSignal()).nodes().map(\.device) }
 }
 
-/// Finds the processes that have a device open, among those that this account may inspect.
+/// Finds the processes that have a device open. Processes that this account may not inspect are not found.
 enum DeviceHolder {
     /// Returns the processes that have a device open, such as "zoom (process 1234)", or `nil` if none can be seen.
     ///
-    /// If some of these processes have mapped the device's buffers, only they are returned, because session managers
-    /// keep every camera open without using it.
+    /// If some of these processes have mapped the device's buffers, only those are returned. Session managers, for
+    /// example, keep every camera open without using it.
     static func name(of path: String) -> String? {
         var device = stat()
         guard stat(path, &device) == 0, device.st_rdev != 0 else { return nil }

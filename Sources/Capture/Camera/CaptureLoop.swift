@@ -4,13 +4,13 @@ import SystemPackage
 /// Keeps a camera streaming: finds it, reads its frames, and restarts it after every kind of failure, with a pause
 /// before each attempt.
 struct CaptureLoop<Host: CameraHost> {
-    /// The longest single wait or pause. The state is reported again after each of them.
+    /// The longest time that the loop waits or pauses before it reports the state again.
     static var interval: Duration { .seconds(1) }
     /// The time without a frame after which the stream is restarted.
     static var silenceLimit: Duration { .seconds(3) }
     /// The time without a new picture after which the camera is reported as frozen.
     static var frozenAfter: Duration { .seconds(10) }
-    /// The time that a stream must run before the pauses after failures start again from the shortest one.
+    /// The time that a stream must run before the retry delay is reset to its shortest value.
     static var stableAfter: Duration { .seconds(10) }
 
     /// The pause before the next attempt to read from a node that reports a picture but delivers none.
@@ -191,8 +191,8 @@ struct CaptureLoop<Host: CameraHost> {
     // MARK: reports
 
     private mutating func report(_ new: CameraState, _ onState: (CameraState) -> Void) {
-        // Do not report an unchanged state with every frame. Repeat it every half interval, which is twice as often as
-        // promised.
+        // Do not report an unchanged state with every frame, but only every half interval, which is twice as often as
+        // ``FrameSource`` promises.
         if new == current, let lastReport, host.now - lastReport < Self.interval / 2 { return }
         (current, lastReport) = (new, host.now)
         onState(new)
@@ -211,8 +211,8 @@ struct CaptureLoop<Host: CameraHost> {
         lastReport = nil
     }
 
-    /// Pauses for a time. If the camera is unplugged or plugged in again meanwhile, the pause ends early and the next
-    /// one is short.
+    /// Pauses for the given time. If the camera is unplugged or plugged in again during the pause, the pause ends early
+    /// and the next pause is short.
     ///
     /// - Returns: true if the pause ended early because the camera was unplugged or plugged in again.
     @discardableResult

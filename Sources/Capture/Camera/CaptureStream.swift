@@ -7,11 +7,11 @@ import SystemPackage
 /// One run of a camera's stream, from requesting the format to delivering grey frames.
 struct CaptureStream {
     static let bufferCount = 4
-    /// The number of frames to drop at the start, because a camera's first frames may be dark, torn or left over from
-    /// an earlier run.
+    /// The number of frames to drop at the start. A camera's first frames may be dark, torn or left over from an
+    /// earlier run.
     static let firstFrames = 3
-    /// The time without a read after which even the newest frame in a full queue is too old, so that the next frame is
-    /// used instead.
+    /// The time limit between two reads. After a longer gap, a full queue holds only old frames, so all of them are
+    /// skipped and the next frame is used.
     static let staleAfter: Duration = .milliseconds(150)
 
     /// The format of the frames. Its size is corrected when a frame is read, because a camera's JPEGs may differ from

@@ -4,7 +4,7 @@ import CV4L2
 /// Chooses which of a camera's modes to request.
 enum ModeChoice {
     /// Returns the best mode. The following rules are applied in this order:
-    /// 1. a native mode rather than a converted one, and among these a mode in the requested format, if there is one;
+    /// 1. a native mode rather than a converted one, and then a mode in the requested format, if there is one;
     /// 2. the requested size, otherwise the nearest size that is not smaller, otherwise the nearest size;
     /// 3. a rate that reaches the requested one (29.97 counts as 30), otherwise the highest rate;
     /// 4. the format that is cheapest to turn into grey levels.
@@ -23,8 +23,8 @@ enum ModeChoice {
         let tier: Int
         /// The difference from the requested area, in pixels.
         let distance: Int
-        /// The number of frames per second by which the mode misses the requested rate; 0 if the driver does not report
-        /// its rates.
+        /// The difference between the requested rate and the mode's rate, in frames per second; 0 if the mode is fast
+        /// enough or the driver does not report its rates.
         let shortfall: Double
         let cost: Int
 
@@ -60,7 +60,7 @@ extension PixelFormat {
 }
 
 extension NodeDescriptor {
-    /// The most formats that are read. The number is limited because a faulty driver might never end its list.
+    /// The largest number of formats that are read from the driver's list, which may never end if the driver is faulty.
     private static var maxFormats: UInt32 { 64 }
     private static var maxSizes: UInt32 { 128 }
 
@@ -150,8 +150,7 @@ struct PictureSize: Equatable {
 
     var isPlausible: Bool { (16...16384).contains(width) && (16...16384).contains(height) }
 
-    /// Returns the usual sizes of cameras that lie within the given limits, for a driver that lists limits instead of
-    /// sizes.
+    /// Returns the usual picture sizes within the given limits, for a driver that lists limits instead of sizes.
     static func usual(
         widths: (min: UInt32, max: UInt32, step: UInt32), heights: (min: UInt32, max: UInt32, step: UInt32)
     ) -> [PictureSize] {
@@ -168,7 +167,7 @@ struct PictureSize: Equatable {
         return [PictureSize(width: Int(widths.max), height: Int(heights.max))].filter(\.isPlausible)
     }
 
-    /// Returns the highest rate and the usual rates of cameras below it, highest first, for a driver that lists limits
+    /// Returns the highest rate and the usual frame rates below it, highest first, for a driver that lists limits
     /// instead of rates.
     static func usualRates(from lowest: Double?, to highest: Double?) -> [Double] {
         guard let highest else { return [] }

@@ -11,7 +11,7 @@ public final class V4L2Camera: FrameSource {
     private let stopSignal = StopSignal()
     private let counter = FrameCounter()
 
-    /// - Parameter preview: also receives the frames, while somebody is watching.
+    /// - Parameter preview: also receives the frames while somebody is watching.
     public init(_ settings: CaptureSettings = CaptureSettings(), preview: (any PreviewTap)? = nil) {
         self.settings = settings
         self.preview = preview

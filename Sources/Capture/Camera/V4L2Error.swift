@@ -45,7 +45,7 @@ extension CameraError {
     static let noCamera = CameraError(
         .noCamera,
         """
-        no camera connected. Plug one in, and Bookplate uses it automatically; until then you can type ISBNs. A Raspberry Pi \
+        no camera is connected. Plug one in, and Bookplate uses it automatically; until then, you can type ISBNs. A Raspberry Pi \
         camera module is not a V4L2 camera; start it with: rpicam-vid --codec mjpeg -t 0 -o - | scan --frames -
         """)
 
@@ -57,7 +57,7 @@ extension CameraError {
         return CameraError(
             .noCamera,
             """
-            no camera \(requested). \(connected) To list all cameras, run 'scan devices'. Bookplate uses the camera as soon as \
+            no camera matches \(requested). \(connected) To list all cameras, run 'scan devices'. Bookplate uses the camera as soon as \
             it is connected.
             """)
     }

@@ -51,8 +51,8 @@ final class V4L2Node: VideoNode {
         do throws(V4L2Error) {
             try request(CV4L2_VIDIOC_S_PARM, "VIDIOC_S_PARM", &parameters)
         } catch {
-            // Drivers without frame rates return ENOTTY or EINVAL, and some cameras return EIO. They keep their own
-            // rate.
+            // Drivers without frame rates return ENOTTY or EINVAL, and some cameras return EIO. In all three cases, the
+            // camera keeps its own rate.
             if error.isGone || error.isBusy { throw error }
             return nil
         }

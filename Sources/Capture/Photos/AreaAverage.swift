@@ -4,8 +4,8 @@ extension Frame {
     /// Returns the frame scaled down, with each new pixel as the average of the area that it covers. Thin bars become
     /// grey this way, while taking every n-th pixel would lose them.
     ///
-    /// - Parameter longSide: the long side of the new frame, in pixels. A frame that is no larger is returned
-    ///   unchanged.
+    /// - Parameter longSide: the long side of the new frame, in pixels. A frame that is not larger than this is
+    ///   returned unchanged.
     func areaAveraged(longSide: Int) -> Frame {
         let long = max(width, height)
         guard longSide > 0, longSide < long else { return self }
@@ -16,7 +16,7 @@ extension Frame {
         var result = Frame(width: newWidth, height: newHeight)
         let columns = AreaWeights(from: width, to: newWidth)
         let rows = AreaWeights(from: height, to: newHeight)
-        // The sum of each old column over the old rows that one new row covers, in 1/256 of a grey level.
+        // For each old column, the sum over the old rows that one new row covers, in units of 1/256 of a grey level.
         var sums = [UInt32](repeating: 0, count: width)
         var running = [UInt32](repeating: 0, count: width + 1)
         withLuma { source in
@@ -73,11 +73,11 @@ extension Frame {
     }
 }
 
-/// Maps each new pixel to the old pixels that it covers, and to the share of each old pixel in 1/256.
+/// The old pixels that each new pixel covers, with the weight of each old pixel in units of 1/256.
 private struct AreaWeights {
     let oldCount: Int
     let newCount: Int
-    /// The number of old pixels per new pixel, in 1/256; at least 256.
+    /// The number of old pixels per new pixel, in units of 1/256; at least 256.
     let step: Int
 
     init(from oldCount: Int, to newCount: Int) {
@@ -86,8 +86,8 @@ private struct AreaWeights {
         step = oldCount * 256 / newCount
     }
 
-    /// Returns the position at which a new pixel starts, in 1/256 of an old pixel. For every `index` up to `newCount`,
-    /// the position lies within the old pixels.
+    /// Returns the position at which a new pixel starts, in units of 1/256 of an old pixel. For every `index` up to
+    /// `newCount`, the position lies within the old pixels.
     func start(_ index: Int) -> Int { index * (oldCount * 256) / newCount }
 
     /// Sets `sums[x]` to the weighted sum of column x over the old rows that one new row covers.

@@ -87,7 +87,7 @@ extension Libheif {
 
     fileprivate func check(_ error: heif_error, _ name: String) throws(PhotoError) {
         guard error.code != 0 else { return }
-        // A picture that exceeds libheif's own limits has the same code.
+        // libheif uses the same error code for a picture that exceeds its own limits.
         if error.code == Int32(cheif_error_memory), error.subcode != Int32(cheif_suberror_security_limit) {
             throw .outOfMemory(photo: name)
         }

@@ -25,7 +25,7 @@ public final class PhotoFile: Picture {
     /// Opens a file, following symbolic links.
     ///
     /// - Throws: ``PhotoError`` if the path does not lead to a regular file, or the file is larger than ``PhotoLimit``
-    ///   allows or not a photo.
+    ///   allows, or it is not a photo.
     public convenience init(path: String) throws(PhotoError) {
         try self.init(bytes: PhotoBytes.read(path: path), name: path)
     }
@@ -76,7 +76,7 @@ public final class PhotoFile: Picture {
 
 /// Reads the bytes of a photo, up to ``PhotoLimit/bytes``.
 ///
-/// The file is read, not mapped, because if another program shortened a mapped file, SIGBUS would end this process.
+/// The file is not mapped into memory. If another program shortened a mapped file, SIGBUS would end this process.
 enum PhotoBytes {
     /// Reads a regular file. Anything else is refused before it is opened, because opening a pipe can block for ever,
     /// and opening a device can start it.
@@ -194,7 +194,7 @@ public enum PhotoError: Error, Hashable, Sendable {
     case tooManyScans(photo: String, limit: Int)
     /// - Parameter looksLike: the format that the first bytes suggest; `nil` if they suggest no known format.
     case unknownFormat(photo: String, looksLike: String?)
-    /// Nothing could be decoded. If a part of a photo can be decoded, that is not an error, but ``PhotoFile/isDamaged``
+    /// Nothing could be decoded. If part of a photo can be decoded, there is no error; instead, ``PhotoFile/isDamaged``
     /// is true.
     case damaged(photo: String, format: PhotoFormat, reason: String)
     /// There is not enough memory to decode the photo, or to encode a smaller one.
@@ -203,7 +203,7 @@ public enum PhotoError: Error, Hashable, Sendable {
     /// The photo is in the HEIC format, and libheif is not installed.
     case needsLibheif(photo: String)
 
-    /// The kind of something that is not a regular file.
+    /// A kind of file that is not a regular file.
     public enum OtherKind: String, Sendable {
         case folder = "a folder"
         case pipe = "a pipe"
@@ -258,7 +258,7 @@ extension PhotoError: CustomStringConvertible {
         case .unknownFormat(let photo, let looksLike?):
             "\(photo) is \(looksLike), which Bookplate cannot read. Convert it to JPEG, PNG, WebP or HEIC."
         case .unknownFormat(let photo, nil):
-            "\(photo) is not a photo: its first bytes match no image format. Give a JPEG, PNG, WebP or HEIC file."
+            "\(photo) is not a photo: its first bytes are not those of an image format. Give a JPEG, PNG, WebP or HEIC file."
         case .damaged(let photo, let format, let reason):
             "cannot decode \(photo): the \(format.rawValue) data is damaged (\(reason)). Copy the file again, or take the photo again."
         case .outOfMemory(let photo):

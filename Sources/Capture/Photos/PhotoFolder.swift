@@ -9,8 +9,8 @@ public struct PhotoFolder: Sendable {
     /// The errors for subfolders that could not be opened and for files whose names are not valid UTF-8.
     public private(set) var problems: [PhotoError] = []
 
-    /// The file name extensions of photos, which are compared ignoring case. If the user gives the name of a file, its
-    /// extension does not matter.
+    /// The file name extensions of photos. Letter case does not matter. A file that the user names directly may have
+    /// any extension.
     public static let extensions: Set<String> = ["jpg", "jpeg", "png", "webp", "heic", "heif"]
 
     /// Searches a folder for photos. Skips hidden files and folders, pipes, sockets and devices. Follows links to files

@@ -34,8 +34,8 @@ struct WebPImage: GreyImage {
         let chromaWidth = (width + 1) / 2
         let chromaSize = chromaWidth * ((height + 1) / 2)
         var frame = Frame(width: width, height: height)
-        // U, V and alpha share one block. Alpha is opaque at first, for the parts that are missing from a truncated
-        // file.
+        // U, V and alpha share one block. Start with opaque alpha, because a truncated file may not contain the values
+        // of all pixels.
         var rest = [UInt8](repeating: 255, count: chromaSize * 2 + (hasAlpha ? pixels : 0))
         let (stride, chromaStride, hasAlpha) = (Int32(width), Int32(chromaWidth), hasAlpha)
         let status = frame.withMutableLuma { luma in

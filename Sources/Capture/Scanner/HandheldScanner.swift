@@ -40,8 +40,8 @@ private struct Listener {
     let stopSignal: StopSignal
     let send: (ScannerEvent) -> Void
     private var reported: ScannerError?
-    /// The device that was at the path when it was first read. If a keyboard gets the number of the unplugged scanner,
-    /// it is not grabbed.
+    /// The identity of the device that was first read at the path. A keyboard that later gets the number of the
+    /// unplugged scanner is not grabbed.
     private var known: InputDevice.Identity?
 
     init(path: String, stopSignal: StopSignal, send: @escaping (ScannerEvent) -> Void) {
@@ -166,8 +166,8 @@ extension ScannerError: CustomStringConvertible {
             "\(path) (\(name)) cannot type digits and Enter. To see the scanner's path, run 'scan devices', and set the scanner to "
                 + "USB keyboard (HID) mode."
         case .another(let path, let name, let wanted):
-            "\(path) is now \(name), which Bookplate leaves alone while it waits for \(wanted). Use the scanner's path in "
-                + "/dev/input/by-id, which stays the same."
+            "the device at \(path) is now \(name), which Bookplate does not use, because it is waiting for \(wanted). "
+                + "Use the scanner's path in /dev/input/by-id, which stays the same."
         case .busy(let path, let name):
             "cannot use \(path) (\(name)): another program has grabbed it. "
                 + (DeviceHolder.name(of: path).map { "It is open in \($0). " } ?? "")

@@ -6,7 +6,7 @@ import SystemPackage
 
 /// An open input device (/dev/input/eventN). Closing it releases the grab.
 struct InputDevice: ~Copyable {
-    /// The properties that distinguish two devices if the kernel gives them the same path, one after the other.
+    /// The properties that distinguish two devices to which the kernel gave the same path at different times.
     struct Identity: Equatable {
         var bus: UInt16
         var vendor: UInt16
@@ -122,8 +122,7 @@ public struct ScannerDevice: Sendable, Equatable {
 
     /// Returns the input devices with the keys that a scanner types (digits and Enter), likely scanners first.
     ///
-    /// Does not open any device, because the kernel lists them in /proc/bus/input/devices, which every account may
-    /// read.
+    /// No device is opened for this. The kernel's list in /proc/bus/input/devices can be read by every account.
     public static func all() -> [ScannerDevice] {
         let links = byIDLinks()
         // The file is empty if the kernel has no input devices at all.
@@ -190,7 +189,7 @@ private struct InputListing {
         isLikelyScanner = Self.words.contains { lowercased.contains($0) } || Self.makers.contains(vendor ?? 0)
     }
 
-    /// Words that occur in the names of scanners, and names of companies that make little else.
+    /// Words that occur in the names of scanners, and the names of companies that make few other devices.
     private static let words = [
         "scanner", "barcode", "bar code", "honeywell", "metrologic", "zebra", "symbol", "datalogic", "newland",
         "opticon",

@@ -132,7 +132,7 @@ struct KeyLine {
     }
 
     /// The length of the longest accepted line, in characters. A book's code has at most 18 characters with its add-on,
-    /// or 24 if each of the two also has an AIM prefix.
+    /// or 24 if the code and the add-on each have an AIM prefix.
     static let maxLength = 128
     /// The longest time between two keys of a line. A scanner types a whole line within a few tenths of a second.
     static let timeout: Duration = .seconds(2)
@@ -143,7 +143,7 @@ struct KeyLine {
     /// The Shift and command keys that are held.
     private var held: Set<Int32> = []
     private var lastKey: Duration?
-    /// True after a line was lost, until its end, while the keys belong to the rest of the lost line.
+    /// True from the loss of a line to its end, because the keys until then belong to the lost line.
     private var isLost = false
     /// True between `SYN_DROPPED` and the next `SYN_REPORT`. All events in between are ignored
     /// (Documentation/input/event-codes.rst).
@@ -163,8 +163,8 @@ struct KeyLine {
     private mutating func loseSync(at time: Duration) -> Output? {
         defer { (isOutOfSync, isLost, lastKey) = (true, true, time) }
         text = ""
-        // The release of a held key may be among the lost events, so assume that no key is held. If one still is, only
-        // letters of the lost line are wrong.
+        // The release of a held key may be among the lost events, so assume that no key is held. If a key is still
+        // held, only letters of the lost line are wrong.
         held = []
         return isLost ? nil : .lost(.dropped)
     }

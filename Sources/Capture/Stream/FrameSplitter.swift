@@ -131,7 +131,7 @@ struct FrameSplitter {
     /// Skips to the beginning of the next frame. A JPEG begins with FF D8 FF, because another marker must follow the
     /// SOI marker; a PGM begins with "P5" and white space.
     ///
-    /// - Returns: false if no beginning of a frame has been read yet.
+    /// - Returns: false if the bytes read so far contain no beginning of a frame.
     private mutating func seek() -> Bool {
         let start = begin
         var isText = true
@@ -247,7 +247,7 @@ struct PGMHeader {
     /// The length of the header in bytes.
     var count: Int
 
-    /// The length of the longest accepted header, in bytes. Comments are short.
+    /// The length of the longest accepted header, in bytes. The comments in a header are usually short.
     private static let maxBytes = 1024
 
     /// - Parameter bytes: the bytes from "P5" on.

@@ -5,8 +5,8 @@ import Synchronization
 /// Frames from a stream such as standard input: JPEGs one after the other (MJPEG), or grey PGMs.
 ///
 /// All frames are delivered in order and none is skipped. Only two or three frames can wait for a slow reader, because
-/// a pipe holds 64 KiB and a read takes as much again. After that, the writing program blocks, and it decides what
-/// happens to the frames of its camera.
+/// a pipe holds 64 KiB and a read takes as much again. After that, the writing program blocks, and it must decide what
+/// to do with further frames from its camera.
 public final class FrameStream: FrameSource {
     private let descriptor: FileDescriptor
     private let rate: Double?
@@ -18,14 +18,15 @@ public final class FrameStream: FrameSource {
 
     /// The time without a frame after which the stream is reported as frozen, both at the start and later.
     static let frozenAfter: Duration = .seconds(10)
-    /// The number of bytes after which an error is reported if the input has not contained a frame so far.
+    /// The largest number of bytes before the first frame. If the input contains more bytes but no frame, an error is
+    /// reported.
     static let maxNoise = 64 << 10
 
     /// - Parameters:
     ///   - descriptor: a descriptor that is open for reading; the caller closes it.
     ///   - rate: the frame rate of a recording, in frames per second, from which the times of the frames are
     ///     calculated; `nil` to use their times of arrival.
-    ///   - preview: also receives the frames, while somebody is watching.
+    ///   - preview: also receives the frames while somebody is watching.
     public convenience init(descriptor: Int32, rate: Double? = nil, preview: (any PreviewTap)? = nil) {
         self.init(
             FileDescriptor(rawValue: descriptor), rate: rate, preview: preview, interval: .seconds(1),

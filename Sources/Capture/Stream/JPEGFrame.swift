@@ -6,7 +6,7 @@ import Glibc
 ///
 /// The colour planes are not decoded. Two threads must not use the same decoder at once.
 package final class JPEGFrameDecoder {
-    /// The largest frame of a camera, in pixels (8K is 33 megapixels).
+    /// The size of the largest accepted frame, in pixels (8K is 33 megapixels).
     static let maxPixels = 40_000_000
 
     private var handle: tjhandle
@@ -107,8 +107,8 @@ extension Corners {
 struct PreviewWriter {
     /// The greatest width of an encoded picture, in pixels.
     static let maxWidth = 640
-    /// The time between two encoded pictures. It allows fifteen pictures per second, which is every second frame of a
-    /// camera with thirty.
+    /// The shortest time between two encoded pictures. It allows fifteen pictures per second, which is every second
+    /// frame if the camera delivers thirty.
     static let interval: Duration = .milliseconds(66)
 
     private let tap: (any PreviewTap)?

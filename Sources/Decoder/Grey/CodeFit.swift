@@ -204,7 +204,7 @@ final class CodeFit {
         return dot(square, square, count) / Float(count) / (contrast * contrast)
     }
 
-    /// The difference between paper and ink, in grey levels, below which there is no code.
+    /// The smallest difference between paper and ink that a code can have, in grey levels.
     private static let minContrast: Float = 2
 
     @inline(__always)
@@ -263,8 +263,8 @@ final class CodeFit {
         }
     }
 
-    /// Returns the penalty for bent paper, which is rarer than flat paper, as a squared difference. With more bend, the
-    /// digits must fit better to make up for the penalty.
+    /// Returns the penalty for bent paper, as a squared difference. Bent paper is rarer than flat paper, so the digits
+    /// must fit better to make up for the bend.
     private static func penalty(_ warp: Warp) -> Float { bendPenalty * (warp.bend * warp.bend + warp.skew * warp.skew) }
     private static let bendPenalty: Float = 0.15
 
@@ -334,10 +334,10 @@ struct Warp: Equatable {
     var start: Float
     /// The average width of a module, in samples.
     var module: Float
-    /// The relative amount by which the modules at the left end are wider than average and those at the right end
-    /// narrower, because the paper is bent or seen at an angle.
+    /// The relative amount by which the modules are wider than average at the left end and narrower at the right end.
+    /// They differ if the paper is bent or seen at an angle.
     var bend: Float = 0
-    /// The relative amount by which the modules at both ends are wider than average and those in the middle narrower.
+    /// The relative amount by which the modules are wider than average at both ends and narrower in the middle.
     var skew: Float = 0
 
     /// Returns the position on the profile, in samples, for a position on the code, in modules.
@@ -365,7 +365,7 @@ struct Warp: Equatable {
                     for j in 0...i { sums[i * 4 + j] += row[i] * row[j] }
                 }
             }
-            // The shifts are known only in steps, which alone must not cause a bend.
+            // The shifts are known only in steps. The added term keeps these steps from causing a bend on their own.
             sums[10] += 12 * 0.05 * 95
             sums[15] += 12 * 0.05 * 95
             guard Cholesky.solve(sums, sides, count: 4) else { return self }

@@ -83,7 +83,7 @@ struct GreyProfile {
     }
 
     /// Fills `levels` with the level of the profile at every sample of a code, and `slopes` with its slope there.
-    /// `warp` maps the code to the profile. Beyond its ends, the profile's first and last value are repeated.
+    /// `warp` maps the code to the profile. Beyond the ends of the profile, its first and last values are repeated.
     func sample(_ warp: Warp, into levels: UnsafeMutablePointer<Float>, slopes: UnsafeMutablePointer<Float>) {
         let last = Float(values.count - 1) - 0.001
         values.withUnsafeBufferPointer { values in
@@ -139,8 +139,8 @@ final class Samples {
     func pointer(at index: Int = 0) -> UnsafeMutablePointer<Float> { values.baseAddress! + index }
 }
 
-/// The blur of a picture, described by the image of a thin line, in modules across the line. It combines the disc of a
-/// lens that is out of focus, summed along the line, with a bell curve for everything else.
+/// The blur of a picture, described as the profile across a blurred thin line, with positions in modules. It combines
+/// the disc of a lens that is out of focus (summed along the line) with a bell curve for all other blur.
 ///
 /// Source: the geometric model of defocus (Pentland, "A new sense for depth of field", IEEE PAMI 9(4), 1987).
 struct PointSpread: Equatable {
@@ -153,10 +153,10 @@ struct PointSpread: Equatable {
     /// standard deviation of half its radius.
     var width: Float { (bell * bell + disc * disc / 4).squareRoot() }
 
-    /// Half the width of the kernel, in samples. It is four modules wide.
+    /// Half the width of the kernel: four modules, in samples.
     static let reach = 4 * Modules.fineness
     static let count = 2 * reach + 1
-    /// The size of the kernel, in samples, when it is filled up with 0 to whole vectors.
+    /// The size of the kernel in samples, padded with zeros to whole vectors.
     static let padded = 40
     /// The radius of the widest disc, in modules. A code with more blur looks like striped paper.
     static let widestDisc: Float = 3.2
@@ -228,7 +228,8 @@ func dot(_ a: UnsafePointer<Float>, _ b: UnsafePointer<Float>, _ count: Int) -> 
     return sum.sum() + rest
 }
 
-/// Convolves the samples of a range with `kernel`; ``PointSpread/padded`` more samples must be readable on either side.
+/// Convolves the samples of a range with `kernel`. On either side of the range, ``PointSpread/padded`` more samples
+/// must be readable.
 func blur(
     _ ink: UnsafePointer<Float>, _ range: Range<Int>, kernel: UnsafePointer<Float>,
     into result: UnsafeMutablePointer<Float>

@@ -4,8 +4,8 @@ import Bookplate
 ///
 /// A ``Pilot`` finds the positions where a book's code may lie. At each position, a ``Trellis`` finds the digits that
 /// are likeliest as a whole. A ``CodeFit`` then fits position, blur and light to these digits, after which the digits
-/// can be read better. Both steps alternate until the digits no longer change. Further lines across the same code, or
-/// across the same code in other frames, are then fitted and read together.
+/// can be read better. The two steps alternate until the digits no longer change. Further lines across the same code,
+/// or across the same code in other frames, are then fitted and read together.
 struct GreyReader {
     /// One line across a code, and the position of the code on the line.
     struct LineFit {
@@ -25,7 +25,7 @@ struct GreyReader {
         var sequence: DigitSequence
 
         /// True if no other digits fit nearly as well. On photos, wrong digits fit hardly better than the next best
-        /// digits. On drawn sequences of bad frames, they fit up to 1.42 times better, which is why ``FrameEvidence``
+        /// digits. On drawn sequences of bad frames, wrong digits fit up to 1.42 times better, so ``FrameEvidence``
         /// requires a higher ratio.
         var isClear: Bool { sequence.ratio > 1.35 && sequence.cost < GreyReader.maxCost }
     }
@@ -35,13 +35,12 @@ struct GreyReader {
     private let fit = CodeFit()
     private let differences = Differences()
 
-    /// The most matches that the pilot returns for each span.
+    /// The largest number of matches that the pilot returns for each span.
     private static let matchesPerSpan = 10
-    /// The most matches that are tried, of those for all spans together.
+    /// The largest number of matches that are tried, for all spans together.
     private static let maxMatches = 9
     private static let rounds = 4
-    /// The limit of the search for other digits. Their cost may be at most this multiple of the cost of the fitted
-    /// digits.
+    /// The highest cost of other digits that are searched for, as a multiple of the cost of the fitted digits.
     private static let searchFactor: Float = 3
     /// The limit for the mean squared difference of the first read. A match above this limit is dropped; nearly all
     /// codes are below 0.06.
@@ -50,8 +49,8 @@ struct GreyReader {
     static let maxCost: Float = 0.01
     /// The lowest cost that is possible with the 256 grey levels of a picture.
     private static let minCost: Float = 1e-5
-    /// The extra blurs, in modules, with which a sharp profile is fitted first, because the fit of a smooth profile
-    /// converges even if it starts further away.
+    /// The extra blurs, in modules, with which a sharp profile is fitted first. The fit of a smoother profile converges
+    /// even from a start that is further away.
     private static let extraBlurs: [Float] = [1.2, 0.6]
 
     /// Finds a code on a profile.
@@ -71,8 +70,8 @@ struct GreyReader {
         return find(on: profile, spans: [first...last], starts: -4...32, hints: hints) ?? found
     }
 
-    /// - Parameter starts: the range in which the code may start, measured from the start of a span, in modules. For
-    ///   this purpose, the span is taken to be as long as the code.
+    /// - Parameter starts: the range in which the code may start, measured from the start of a span, in modules of a
+    ///   code that is as long as the span.
     private mutating func find(
         on profile: GreyProfile, spans: [ClosedRange<Float>], starts: ClosedRange<Float>, hints: [Digits]
     ) -> Finding? {
@@ -232,9 +231,9 @@ struct GreyResult {
 }
 
 extension GreyReader {
-    /// The positions at which a code is searched for, as parts of the bars' height.
+    /// The positions at which a code is searched for, as fractions of the bars' height.
     private static let first = [0, -0.3, 0.3]
-    /// The positions at which a code that was found is read again, as parts of the bars' height.
+    /// The positions at which a code that was found is read again, as fractions of the bars' height.
     private static let others = [-0.45, -0.3, -0.15, 0, 0.15, 0.3, 0.45]
     private static let maxLines = 4
 
@@ -243,9 +242,9 @@ extension GreyReader {
     /// - Parameters:
     ///   - slack: the greatest possible distance between an end of the code and the end of the region, in pixels of the
     ///     frame.
-    ///   - hints: payloads that some lines showed in the region, but too few lines to be certain.
-    /// - Returns: a code that is certain, because several lines show it, each alone and all together, and because the
-    ///   result does not depend on the assumption that the code is a book's; `nil` if there is no such code.
+    ///   - hints: payloads that were read in the region, but by too few lines to be certain.
+    /// - Returns: the code if it is certain, otherwise `nil`. A code is certain if several lines show it, each line
+    ///   alone and all lines together, and if the result does not depend on the assumption that the code is a book's.
     mutating func read(_ frame: Frame, region: Region, slack: Double, hints: [Digits] = []) -> GreyResult? {
         guard let bars = BarRun(frame, region: region, slack: slack) else { return nil }
         let spans = bars.spans(frame)

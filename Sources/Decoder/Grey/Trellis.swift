@@ -21,8 +21,7 @@ struct DigitSequence {
 /// codes", SIAM J. Imaging Sci. 6(1), 2013. Making the check digit part of the state, and starting from 978 or 979, is
 /// original to Bookplate.
 final class Trellis {
-    /// One line across the code, with its ink, its ink without the guards, and the ink that every digit has under the
-    /// line's blur.
+    /// One line across the code: its ink, its ink without the guards, and the ink of every digit with the line's blur.
     private final class Line {
         let ink = Samples(count: Modules.count)
         let rest = Samples(count: Modules.count)
@@ -36,7 +35,7 @@ final class Trellis {
     /// middle guard.
     private static let apron = PointSpread.reach + 5 * Modules.fineness
     private static let spread = 7 * Modules.fineness + 2 * apron
-    /// The most lines that are read together. More lines would take time without improving the result.
+    /// The largest number of lines that are read together. More lines would take time without improving the result.
     static let maxLines = 8
 
     private var lines: [Line] = []
@@ -102,14 +101,14 @@ final class Trellis {
     }
 
     /// Returns the difference between the index of a sample in a line's `digits` and its index in the code, for one
-    /// digit in its number set (A, B or C). The sample must lie within an apron of the digit.
+    /// digit in its number set (A, B or C). The sample must lie within ``apron`` samples of the digit.
     private static func offset(_ position: Int, _ digit: Int, _ sets: UInt8) -> Int {
         let set = position >= 6 ? 2 : sets >> (5 - position) & 1 == 1 ? 1 : 0
         return (set * 10 + digit) * spread - Modules.sample(ofModule: Modules.start(ofDigit: position)) + apron
     }
 
     /// Returns the samples from the middle of the previous digit to the middle of the digit at `position`. No other
-    /// digit reaches these samples. Their number is a multiple of four.
+    /// digit affects these samples. Their number is a multiple of four.
     private static func window(_ position: Int) -> Range<Int> {
         func middle(_ position: Int) -> Int {
             Modules.sample(ofModule: Modules.start(ofDigit: position)) + 7 * Modules.fineness / 2
@@ -163,7 +162,8 @@ extension Trellis {
     /// - Parameters:
     ///   - firstDigits: the possible first digits.
     ///   - isBook: true if the two digits after the first must be 78 or 79.
-    ///   - limit: the mean squared difference up to which payloads are searched for. A lower limit is faster.
+    ///   - limit: the largest mean squared difference of the payloads to search for. With a lower limit, the search is
+    ///     faster.
     /// - Returns: `nil` if every payload is above the limit.
     func read(firstDigits: some Sequence<Int> = [9], isBook: Bool = true, limit: Float) -> DigitSequence? {
         let scale = Float(Modules.count)
@@ -248,15 +248,15 @@ extension Trellis {
 }
 
 extension Trellis {
-    /// The possible drifts in samples, half a module apart. If the paper is bent, the middle of a code whose ends are
-    /// known may lie off by this much.
+    /// The possible drifts in samples, half a module apart. If the paper is bent, the middle of a code may be shifted
+    /// by this much even if the positions of its ends are known.
     private static let drifts = [-6, -4, -2, 0, 2, 4, 6]
-    /// The penalty if the drift changes by half a module from one digit to the next, as a squared difference.
+    /// The penalty, as a squared difference, for a drift that changes by half a module from one digit to the next.
     private static let penalty: Float = 0.2
 
-    /// Estimates the digits of the first line, and the number of modules by which each of the twelve digits lies
-    /// further on than assumed. This is the first step for a code whose position is only roughly known and whose bend
-    /// is unknown. Ignores the check digit.
+    /// Estimates the digits of the first line and, for each of the twelve digits, the distance by which it lies to the
+    /// right of its assumed position, in modules. This is the first step for a code whose position is only roughly
+    /// known and whose bend is unknown. Ignores the check digit.
     func drift() -> (digits: Digits, shifts: [Float], cost: Float) {
         let sets = DigitTemplates.setB[9]
         let (count, line) = (Self.drifts.count, lines[0])

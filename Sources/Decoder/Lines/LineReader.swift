@@ -136,7 +136,7 @@ struct LineEnd {
     let digits: Digits
     let x: Float
     let y: Float
-    /// The direction along the line from the code's left to its right, which is the vector (dx, dy) of length 1.
+    /// The direction along the line, from the code's left to its right, as the vector (dx, dy) of length 1.
     let dx: Float
     let dy: Float
     /// True for the code's right end, false for its left one.
@@ -154,7 +154,7 @@ struct RawSymbol {
     var addon: Digits?
     /// The number of lines that agreed.
     var lines: Int
-    /// The number of those lines that showed the whole code.
+    /// The number of lines that agreed and showed the whole code.
     var wholeLines = 0
     /// The number of points that are known at each end of the code, from lines that showed the whole code; the smaller
     /// number if the ends differ. The corners are computed from these points.

@@ -9,7 +9,7 @@ struct LineScan {
     private let singleReader: LineReader
     private(set) var lineEnds: [LineEnd] = []
     private var lines = 0
-    /// The number of units in ``samples`` that make up one grey level.
+    /// The difference in ``samples`` that corresponds to one grey level.
     static let unitsPerLevel = 3
     /// The values of one line, resampled from a frame.
     private(set) var samples: [Int16] = []
@@ -26,8 +26,7 @@ struct LineScan {
 
     /// Reads every `density`-th row and column.
     ///
-    /// - Parameter offset: the first row and column, less than `density`; `nil` to leave out equally many at both
-    ///   edges.
+    /// - Parameter offset: the first row and column, less than `density`; `nil` for equal distances from both edges.
     mutating func scan(_ frame: Frame, density: Int, offset: Int? = nil) {
         frame.withLuma { luma in
             guard let base = luma.baseAddress else { return }
@@ -157,8 +156,8 @@ struct LineScan {
     ///
     /// Lines are read from alternating sides, and two of every four are read coarsely. The line scanner adapts its
     /// threshold as it proceeds, so a code that is missed in one direction may be found in the other, and halves from
-    /// neighbouring lines are joined (106 ISBNs instead of 102). The end of a joined code is that of its second half
-    /// only, so the corners of the code come from the lines that show it whole.
+    /// neighbouring lines are joined (106 ISBNs instead of 102). For a joined code, only the end of the second half is
+    /// known, so the corners of a code are computed from the lines that show it whole.
     private mutating func read<Value: FixedWidthInteger>(
         _ values: UnsafePointer<Value>, count: Int, stride: Int, from origin: (Float, Float), step: (Float, Float)
     ) {

@@ -85,7 +85,7 @@ struct BarRun {
     ///
     /// - Parameters:
     ///   - part: the position in the bars' height, from -0.5 to 0.5.
-    ///   - thickness: the height of all these lines together, as a part of the bars' height.
+    ///   - thickness: the height of all these lines together, as a fraction of the bars' height.
     func profile(_ frame: Frame, at part: Double, thickness: Double, lines: Int) -> GreyProfile {
         profile(
             frame, offset: offset(part), height: max(height * thickness, min(height, 4 / region.height)), lines: lines,

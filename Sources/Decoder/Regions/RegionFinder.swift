@@ -106,13 +106,13 @@ struct RegionFinder {
         sums.2 &+= SIMD8<Int32>(truncatingIfNeeded: SIMD8<UInt16>(truncatingIfNeeded: yy))
     }
 
-    /// The energy of a block and its neighbours above which they show more than noise.
+    /// The energy above which a block and its neighbours show more than noise.
     private static let strong = Float(blockSide * blockSide / 2) * 9 * 60
-    /// The least energies of the blocks from which regions are grown, tried from high to low. Bars that are printed on
-    /// cloth have a hundred times the energy of the cloth, and must not be joined with it.
+    /// The minimum energies of the blocks from which regions are grown, tried from high to low. Bars that are printed
+    /// on cloth have a hundred times the energy of the cloth, and must not be joined with it.
     private static let seeds = [strong * 256, strong * 16, strong]
-    /// The part of a seed's least energy that its neighbours must have. The energies of light and shaded parts of one
-    /// code differ by less.
+    /// The minimum energy of a seed's neighbours, as a fraction of the seed's minimum energy. The energies of light and
+    /// shaded parts of one code differ by less.
     private static let shade: Float = 1.0 / 16
 
     /// Marks as candidates the blocks whose surroundings (3 by 3 blocks) have strong gradients in one direction.
@@ -237,7 +237,7 @@ struct Region {
             weight: weight)
     }
 
-    /// The region enlarged by an add-on on either side, and by the digits printed below.
+    /// The region enlarged to include an add-on on either side and the digits printed below.
     var withAddon: Region {
         var larger = self
         larger.length *= 2.2
@@ -254,7 +254,7 @@ struct Region {
 
     /// The region to the right of a code where an add-on may stand. An add-on starts 7 to 12 modules after a code of 95
     /// modules and is at most 47 modules wide (GS1 General Specifications, 5.2.1.4). The region has a margin on both
-    /// sides. Its height is the part of the code's height that the add-on also has.
+    /// sides. It covers only the part of the code's height that the add-on also covers.
     var addonRegion: Region {
         let (from, to) = (length * (95 - 5) / 95, length * (95 + 12 + 47 + 8) / 95)
         var result = self
