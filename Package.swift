@@ -110,7 +110,8 @@ let package = Package(
             path: "Tests/DecodeBench"),
         .testTarget(name: "BookplateTests", dependencies: [domain]),
         .testTarget(
-            name: "CaptureTests", dependencies: [domain, "Capture", "CTurboJPEG", "CPNG", "CWebP", "CInput", system]),
+            name: "CaptureTests",
+            dependencies: [domain, "Capture", "CodeMaker", "CTurboJPEG", "CPNG", "CWebP", "CInput", system]),
         .testTarget(
             name: "DecoderTests", dependencies: [domain, "Decoder", "CodeMaker"], swiftSettings: optimized),
         .testTarget(name: "PrintedTextTests", dependencies: [domain, "Capture", "PrintedText", "TestTools"]),

@@ -6,8 +6,8 @@ import Synchronization
 /// The requests that a station sends to its hub. All requests are idempotent, so any of them can be repeated.
 public protocol HubAPI: Sendable {
     func deliver(_ deliveries: [HubDelivery]) async throws(HubError) -> [HubReceipt]
-    func status(of items: [ID<IntakeItem>]) async throws(HubError) -> [HubReceipt]
-    func keep(thumbnail jpeg: [UInt8], of item: ID<IntakeItem>) async throws(HubError)
+    func status(of items: [ID<QueueItem>]) async throws(HubError) -> [HubReceipt]
+    func keep(thumbnail jpeg: [UInt8], of item: ID<QueueItem>) async throws(HubError)
     func books(_ isbns: [ISBN], within limit: Duration) async throws(HubError) -> [HubBook]
 }
 
@@ -73,13 +73,13 @@ public struct HubClient: HubAPI {
         return try answer.checked(for: deliveries.map(\.id))
     }
 
-    public func status(of items: [ID<IntakeItem>]) async throws(HubError) -> [HubReceipt] {
+    public func status(of items: [ID<QueueItem>]) async throws(HubError) -> [HubReceipt] {
         let ids = items.map(\.rawValue.percentEncoded).joined(separator: ",")
         let answer: Receipts = try await ask(.get, "api/hub/items?ids=\(ids)", nil)
         return try answer.checked(for: items)
     }
 
-    public func keep(thumbnail jpeg: [UInt8], of item: ID<IntakeItem>) async throws(HubError) {
+    public func keep(thumbnail jpeg: [UInt8], of item: ID<QueueItem>) async throws(HubError) {
         struct Answer: Decodable {}
         let _: Answer = try await ask(
             .put, "api/hub/items/\(item.rawValue.percentEncoded)/thumbnail",
@@ -98,7 +98,7 @@ public struct HubClient: HubAPI {
     private struct Receipts: Decodable {
         let items: [HubReceipt]
 
-        func checked(for requested: [ID<IntakeItem>]) throws(HubError) -> [HubReceipt] {
+        func checked(for requested: [ID<QueueItem>]) throws(HubError) -> [HubReceipt] {
             let known = Set(requested)
             guard items.count <= requested.count, items.allSatisfy({ known.contains($0.id) }) else {
                 throw .notAHub("its answer contains items that were not requested")

@@ -32,9 +32,9 @@ public enum LibraryError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The book cannot be purged, because it is not in the trash.
     case notInTrash(ID<Copy>)
     case noSuchEdition(ID<Edition>)
-    case noSuchItem(ID<IntakeItem>)
+    case noSuchItem(ID<QueueItem>)
     /// The item has already been confirmed or skipped.
-    case notWaiting(ID<IntakeItem>, IntakeItem.State)
+    case notWaiting(ID<QueueItem>, QueueItem.State)
     /// Another edition of the library has this ISBN.
     case isbnInUse(ISBN)
     /// The picture exceeds the size limit of covers.
@@ -107,8 +107,8 @@ public enum LibraryError: Error, Sendable, Equatable, CustomStringConvertible {
         case .noSuchBook(let id): "no book has the id \(id). To see all books, run 'scan library list'."
         case .notInTrash(let id): "the book \(id) is not in the trash. To move it there, run 'scan library delete'."
         case .noSuchEdition(let id): "no edition has the id \(id)."
-        case .noSuchItem(let id): "no intake item has the id \(id). To see all items, run 'scan intake list'."
-        case .notWaiting(let id, let state): "the intake item \(id) is already \(state.rawValue)."
+        case .noSuchItem(let id): "no queue item has the id \(id). To see all items, run 'scan intake list'."
+        case .notWaiting(let id, let state): "the queue item \(id) is already \(state.rawValue)."
         case .isbnInUse(let isbn):
             "another book in the library has the ISBN \(isbn.hyphenated). Add a copy of that book instead."
         case .coverTooLarge(let bytes, let limit): "the picture has \(bytes) bytes, but the limit is \(limit) bytes."

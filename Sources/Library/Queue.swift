@@ -2,10 +2,10 @@ import Bookplate
 import FoundationEssentials
 import GRDB
 
-extension LibraryFile: Intake {
+extension LibraryFile: CaptureQueue {
     public func enqueue(
         _ detections: [Detection], preset: Preset, lease: Duration, at now: Date
-    ) async throws -> [IntakeItem] {
+    ) async throws -> [QueueItem] {
         guard !detections.isEmpty else { return [] }
         let device = device
         let instant = Date(milliseconds: now.milliseconds)
@@ -15,7 +15,7 @@ extension LibraryFile: Intake {
             let presetJSON = try encodeJSON(preset)
             return try detections.map { detection in
                 if let id = detection.item, let stored = try StoredItem.one(db, id) { return stored.item }
-                let item = IntakeItem(
+                let item = QueueItem(
                     id: detection.item ?? ID(), isbn: detection.isbn,
                     raw: detection.raw.storable(TextLimit.name) ?? detection.isbn.digits,
                     addon: detection.addon?.storable(TextLimit.name), origin: detection.origin,
@@ -42,7 +42,7 @@ extension LibraryFile: Intake {
         }
     }
 
-    public func items(in states: Set<IntakeItem.State>) async throws -> [IntakeItem] {
+    public func items(in states: Set<QueueItem.State>) async throws -> [QueueItem] {
         try await read { db in
             try db.rows(
                 """
@@ -53,7 +53,7 @@ extension LibraryFile: Intake {
         }
     }
 
-    public func count(in states: Set<IntakeItem.State>) async throws -> Int {
+    public func count(in states: Set<QueueItem.State>) async throws -> Int {
         try await read { db in
             try db.value(
                 Int.self, "SELECT count(*) FROM intakeItem WHERE state IN (SELECT value FROM json_each(?))",
@@ -61,12 +61,12 @@ extension LibraryFile: Intake {
         }
     }
 
-    public func item(_ id: ID<IntakeItem>) async throws -> IntakeItem? {
+    public func item(_ id: ID<QueueItem>) async throws -> QueueItem? {
         try await read { db in try StoredItem.one(db, id)?.item }
     }
 
     public func edit(
-        _ id: ID<IntakeItem>, _ change: @escaping @Sendable (inout Metadata, inout Preset) throws -> Void
+        _ id: ID<QueueItem>, _ change: @escaping @Sendable (inout Metadata, inout Preset) throws -> Void
     ) async throws {
         try await write { db in
             guard let stored = try StoredItem.one(db, id) else { throw LibraryError.noSuchItem(id) }
@@ -87,7 +87,7 @@ extension LibraryFile: Intake {
         }
     }
 
-    public func setPreset(_ preset: Preset, of ids: [ID<IntakeItem>]) async throws {
+    public func setPreset(_ preset: Preset, of ids: [ID<QueueItem>]) async throws {
         guard !ids.isEmpty else { return }
         try await write { db in
             try db.run(
@@ -98,16 +98,16 @@ extension LibraryFile: Intake {
         }
     }
 
-    public func skip(_ ids: [ID<IntakeItem>], at now: Date) async throws -> ID<Change> {
+    public func skip(_ ids: [ID<QueueItem>], at now: Date) async throws -> ID<Change> {
         try await change(.edit, at: now) { db, change in
             try skipWaiting(db, ids)
-            return (change, "skipped \(ids.count == 1 ? "1 item" : "\(ids.count) items") from the intake queue")
+            return (change, "skipped \(ids.count == 1 ? "1 item" : "\(ids.count) items") from the queue")
         }
     }
 
-    public func close(_ ids: [ID<IntakeItem>]) async throws { try await write { db in try skipWaiting(db, ids) } }
+    public func close(_ ids: [ID<QueueItem>]) async throws { try await write { db in try skipWaiting(db, ids) } }
 
-    public func thumbnail(of id: ID<IntakeItem>) async throws -> [UInt8]? {
+    public func thumbnail(of id: ID<QueueItem>) async throws -> [UInt8]? {
         try await read { db in
             let data = try db.value(
                 Data.self,
@@ -117,7 +117,7 @@ extension LibraryFile: Intake {
         }
     }
 
-    public func itemsWithThumbnail(in states: Set<IntakeItem.State>) async throws -> Set<ID<IntakeItem>> {
+    public func itemsWithThumbnail(in states: Set<QueueItem.State>) async throws -> Set<ID<QueueItem>> {
         try await read { db in
             let ids = try db.rows(
                 """
@@ -130,7 +130,7 @@ extension LibraryFile: Intake {
 }
 
 /// Skips the given items, except those that are no longer waiting.
-private func skipWaiting(_ db: Database, _ ids: [ID<IntakeItem>]) throws {
+private func skipWaiting(_ db: Database, _ ids: [ID<QueueItem>]) throws {
     try db.run(
         """
         UPDATE intakeItem SET state = 'dismissed', leaseHolder = NULL, leaseUntil = NULL
@@ -138,13 +138,13 @@ private func skipWaiting(_ db: Database, _ ids: [ID<IntakeItem>]) throws {
         """, [jsonList(ids.map(\.rawValue))])
 }
 
-/// An intake item with the other columns of its row.
+/// A queue item with the other columns of its row.
 struct StoredItem {
     var row: Int64
     var attempts: Int
     /// The process that is looking the item up, and the end of its lease in milliseconds since 1970.
     var lease: (holder: String, until: Int64)?
-    var item: IntakeItem
+    var item: QueueItem
 
     static let columns = """
         id, uuid, isbn, raw, addon, origin, image, station, captured, preset, metadata, state, outcome, reason, source, \
@@ -152,11 +152,11 @@ struct StoredItem {
         """
 
     init(row: Row) throws {
-        guard let isbn = try row.isbn() else { throw RowDecodingError(what: "an intake item has no ISBN") }
+        guard let isbn = try row.isbn() else { throw RowDecodingError(what: "a queue item has no ISBN") }
         self.row = row["id"]
         attempts = row["attempts"]
         if let holder = row["leaseHolder"] as String? { lease = (holder, row["leaseUntil"]) }
-        item = IntakeItem(
+        item = QueueItem(
             id: ID(rawValue: row["uuid"]), isbn: isbn, raw: row["raw"], addon: row["addon"],
             origin: try row.word("origin"), image: row["image"], device: row["station"],
             captured: Date(milliseconds: row["captured"]), preset: try decodeJSON(Preset.self, row["preset"]),
@@ -166,7 +166,7 @@ struct StoredItem {
     }
 
     /// - Returns: the item with an id; `nil` if there is none.
-    static func one(_ db: Database, _ id: ID<IntakeItem>) throws -> StoredItem? {
+    static func one(_ db: Database, _ id: ID<QueueItem>) throws -> StoredItem? {
         try db.row("SELECT \(columns) FROM intakeItem WHERE uuid = ?", [id.rawValue]).map(StoredItem.init(row:))
     }
 }
@@ -179,8 +179,8 @@ extension LibraryFile {
     private static let longestPause: Int64 = 7 * 86_400_000
 
     public func lease(
-        _ only: [ID<IntakeItem>]?, limit: Int, for lease: Duration, at now: Date
-    ) async throws -> [IntakeItem] {
+        _ only: [ID<QueueItem>]?, limit: Int, for lease: Duration, at now: Date
+    ) async throws -> [QueueItem] {
         guard limit > 0, only.map({ !$0.isEmpty }) ?? true else { return [] }
         let holder = holder
         let instant = now.milliseconds
@@ -209,11 +209,11 @@ extension LibraryFile {
         }
     }
 
-    public func record(_ answers: [ID<IntakeItem>: LookupAnswer], at now: Date) async throws -> [IntakeItem] {
+    public func record(_ answers: [ID<QueueItem>: LookupAnswer], at now: Date) async throws -> [QueueItem] {
         guard !answers.isEmpty else { return [] }
         let holder = holder
         return try await write { db in
-            var items: [IntakeItem] = []
+            var items: [QueueItem] = []
             for (id, answer) in answers {
                 guard var stored = try StoredItem.one(db, id) else { continue }
                 if stored.item.state == .waiting, !stored.isLeased(besides: holder, at: now) {

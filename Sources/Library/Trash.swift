@@ -77,7 +77,7 @@ extension LibraryFile {
         try removeOrphans(db, editions: Set(copies.map { $0["edition"] as Int64 }))
     }
 
-    /// Deletes confirmed and skipped intake items with their thumbnails, except items that an undo would return to
+    /// Deletes confirmed and skipped queue items with their thumbnails, except items that an undo would return to
     /// the queue.
     private static func sweepQueue(_ db: Database, before limit: Int64) throws {
         try db.run(
@@ -96,7 +96,7 @@ extension LibraryFile {
     /// purged titles.
     ///
     /// SQLite overwrites the space that this frees. Single words may stay in the search index until it is next merged.
-    /// The sources' records of the ISBN stay in the intake queue and the answer cache for as long as these are kept.
+    /// The sources' records of the ISBN stay in the queue and the answer cache for as long as these are kept.
     /// Earlier backups still have everything.
     ///
     /// - Throws: ``LibraryError/noSuchBook(_:)`` or ``LibraryError/notInTrash(_:)``. In this case, nothing is removed.

@@ -98,7 +98,7 @@ struct Wiring {
     }
 
     func captureFlow(_ library: LibraryFile) -> CaptureFlow {
-        CaptureFlow(intake: library, shelf: library, lookup: lookup(library))
+        CaptureFlow(queue: library, shelf: library, lookup: lookup(library))
     }
 
     func coverFetcher(_ library: LibraryFile) -> CoverFetcher {

@@ -38,7 +38,7 @@ extension Station {
         }
     }
 
-    private var stalePresets: [ID<IntakeItem>] {
+    private var stalePresets: [ID<QueueItem>] {
         batch.open.filter {
             $0.candidate.item.preset != batch.preset && capturedHere.contains($0.id) && !givenPreset.contains($0.id)
         }.map(\.id)
@@ -49,7 +49,7 @@ extension Station {
     ///
     /// - Throws: ``Refusal/gone``, or ``Batch/TickRefusal``.
     @discardableResult
-    public func tick(_ id: ID<IntakeItem>, _ isTicked: Bool) throws -> Row {
+    public func tick(_ id: ID<QueueItem>, _ isTicked: Bool) throws -> Row {
         guard batch[id] != nil else { throw Refusal.gone }
         try batch.tick(id, isTicked)
         batchChanged()
@@ -58,13 +58,13 @@ extension Station {
     }
 
     /// Toggles the tick of a row.
-    public func toggle(_ id: ID<IntakeItem>) throws(Batch.TickRefusal) {
+    public func toggle(_ id: ID<QueueItem>) throws(Batch.TickRefusal) {
         try batch.toggle(id)
         batchChanged()
     }
 
     /// Leaves a row in the queue for later.
-    public func postpone(_ id: ID<IntakeItem>) {
+    public func postpone(_ id: ID<QueueItem>) {
         batch.postpone(id)
         batchChanged()
     }
@@ -77,7 +77,7 @@ extension Station {
     ///   - change: an earlier change to which this save is added.
     /// - Throws: ``Refusal`` if none of the rows is open, ``ConfirmRefusal`` if none has a title.
     public func save(
-        _ ids: [ID<IntakeItem>], anotherCopy: Bool = false, continuing change: ID<Change>? = nil
+        _ ids: [ID<QueueItem>], anotherCopy: Bool = false, continuing change: ID<Change>? = nil
     ) async throws -> Saved {
         try await act { station in
             let open = try station.open(ids)
@@ -101,7 +101,7 @@ extension Station {
     }
 
     /// Skips rows: removes their items from the queue without saving them.
-    public func skip(_ ids: [ID<IntakeItem>]) async throws -> Skipped {
+    public func skip(_ ids: [ID<QueueItem>]) async throws -> Skipped {
         try await act { station in
             let open = try station.open(ids)
             let change = try await station.flow.skip(open.map(\.candidate))
@@ -111,7 +111,7 @@ extension Station {
     }
 
     /// Asks the sources about rows again.
-    public func lookUpAgain(_ ids: [ID<IntakeItem>]) throws {
+    public func lookUpAgain(_ ids: [ID<QueueItem>]) throws {
         let open = try open(ids).map(\.id)
         batch.markLookingUp(open)
         lookUp(.again(open))
@@ -121,7 +121,7 @@ extension Station {
     /// Edits the metadata of an open row, and stores the edited fields in the queue.
     ///
     /// - Throws: ``TextRefusal`` or ``InputRefusal`` if a value is not valid for a book.
-    public func edit(_ id: ID<IntakeItem>, _ edit: MetadataEdit) async throws -> Row {
+    public func edit(_ id: ID<QueueItem>, _ edit: MetadataEdit) async throws -> Row {
         try await act { station in
             guard var candidate = try station.open([id]).first?.candidate else { throw Refusal.gone }
             let fields = try edit.apply(to: &candidate.metadata)
@@ -216,7 +216,7 @@ extension Station {
     /// Records that a row was answered on another device.
     ///
     /// - Parameter copy: the copy that was saved; nil if the row was skipped.
-    public func answeredElsewhere(_ id: ID<IntakeItem>, copy: ID<Copy>?) -> CaptureEvent? {
+    public func answeredElsewhere(_ id: ID<QueueItem>, copy: ID<Copy>?) -> CaptureEvent? {
         guard let row = batch[id], row.end == nil || row.end == .postponed else { return nil }
         defer { batchChanged() }
         guard let copy else {
@@ -253,7 +253,7 @@ extension Station {
     /// Returns the rows with these ids that are open.
     ///
     /// - Throws: ``Refusal`` if none of them is open.
-    private func open(_ ids: [ID<IntakeItem>]) throws(Refusal) -> [Batch.Row] {
+    private func open(_ ids: [ID<QueueItem>]) throws(Refusal) -> [Batch.Row] {
         let rows = ids.uniqued().compactMap { batch[$0] }
         let open = rows.filter { $0.end == nil }
         if open.isEmpty { throw rows.isEmpty ? .gone : .answered }

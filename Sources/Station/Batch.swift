@@ -9,7 +9,7 @@ public struct Batch: Sendable {
     public internal(set) var rows: [Row] = []
     /// The acts that can be undone, newest last.
     public internal(set) var acts: [Act] = []
-    var index: [ID<IntakeItem>: Int] = [:]
+    var index: [ID<QueueItem>: Int] = [:]
     var indexOfISBN: [ISBN: [Int]] = [:]
 
     public init(preset: Preset = Preset()) { self.preset = preset }
@@ -23,7 +23,7 @@ public struct Batch: Sendable {
         /// The person's answer; nil while the row is open.
         public internal(set) var end: End?
 
-        public var id: ID<IntakeItem> { candidate.item.id }
+        public var id: ID<QueueItem> { candidate.item.id }
     }
 
     /// The answer to a row.
@@ -63,7 +63,7 @@ public struct Batch: Sendable {
 
         public let kind: Kind
         public let change: ID<Change>
-        public let items: [ID<IntakeItem>]
+        public let items: [ID<QueueItem>]
         /// True if undoing the act was refused. The next undo then tries an older act first.
         public internal(set) var isRefused = false
     }
@@ -134,14 +134,14 @@ extension Batch {
     }
 
     /// Marks open rows as being looked up again.
-    public mutating func markLookingUp(_ ids: [ID<IntakeItem>]) {
+    public mutating func markLookingUp(_ ids: [ID<QueueItem>]) {
         for position in ids.compactMap({ index[$0] }) where rows[position].end == nil {
             rows[position].isLookingUp = true
         }
     }
 
     /// Marks rows as no longer being looked up.
-    public mutating func clearLookingUp(_ ids: [ID<IntakeItem>]) {
+    public mutating func clearLookingUp(_ ids: [ID<QueueItem>]) {
         for position in ids.compactMap({ index[$0] }) { rows[position].isLookingUp = false }
     }
 }
@@ -149,7 +149,7 @@ extension Batch {
 // MARK: Status
 
 extension Batch {
-    public subscript(_ id: ID<IntakeItem>) -> Row? { index[id].map { rows[$0] } }
+    public subscript(_ id: ID<QueueItem>) -> Row? { index[id].map { rows[$0] } }
 
     public func status(of row: Row) -> Status {
         switch row.end {
@@ -265,7 +265,7 @@ extension Batch {
 
 extension Batch {
     /// Toggles the tick of a row. A tick on an owned book asks for another copy.
-    public mutating func toggle(_ id: ID<IntakeItem>) throws(TickRefusal) {
+    public mutating func toggle(_ id: ID<QueueItem>) throws(TickRefusal) {
         guard let position = index[id] else { return }
         guard rows[position].end == nil else { throw .answered }
         guard rows[position].candidate.isComplete else { throw .needsTitle }
@@ -273,7 +273,7 @@ extension Batch {
     }
 
     /// Sets or clears the tick of a row. A tick on an owned book asks for another copy.
-    public mutating func tick(_ id: ID<IntakeItem>, _ isTicked: Bool) throws(TickRefusal) {
+    public mutating func tick(_ id: ID<QueueItem>, _ isTicked: Bool) throws(TickRefusal) {
         guard let position = index[id] else { return }
         guard rows[position].end == nil else { throw .answered }
         guard rows[position].candidate.isComplete || !isTicked else { throw .needsTitle }
@@ -281,13 +281,13 @@ extension Batch {
     }
 
     /// Clears the ticks of rows. From then on, only a person can tick these rows.
-    public mutating func untick(_ ids: [ID<IntakeItem>]) {
+    public mutating func untick(_ ids: [ID<QueueItem>]) {
         for position in ids.compactMap({ index[$0] }) { rows[position].choice = false }
     }
 
     /// Applies the results of a save that is committed. Rows whose book turns out to be owned stay open.
-    public mutating func applySave(_ results: [(item: ID<IntakeItem>, result: SaveResult)]) {
-        var undoable: [(change: ID<Change>, items: [ID<IntakeItem>])] = []
+    public mutating func applySave(_ results: [(item: ID<QueueItem>, result: SaveResult)]) {
+        var undoable: [(change: ID<Change>, items: [ID<QueueItem>])] = []
         for (id, result) in results {
             guard let position = index[id] else { continue }
             if case .owned(let book) = result {
@@ -307,18 +307,18 @@ extension Batch {
     }
 
     /// Marks rows as skipped once the skip is committed.
-    public mutating func applySkip(_ ids: [ID<IntakeItem>], change: ID<Change>) {
+    public mutating func applySkip(_ ids: [ID<QueueItem>], change: ID<Change>) {
         for position in ids.compactMap({ index[$0] }) { rows[position].end = .skipped }
         acts.append(Act(kind: .skipped, change: change, items: ids))
     }
 
     /// Leaves an open row in the queue for later.
-    public mutating func postpone(_ id: ID<IntakeItem>) {
+    public mutating func postpone(_ id: ID<QueueItem>) {
         if let position = index[id], rows[position].end == nil { rows[position].end = .postponed }
     }
 
     /// Closes rows that have left the queue because the library holds their books.
-    mutating func close(_ owned: [(item: ID<IntakeItem>, book: Book)]) {
+    mutating func close(_ owned: [(item: ID<QueueItem>, book: Book)]) {
         for (id, book) in owned { if let position = index[id] { rows[position].end = .saved(.owned(book)) } }
     }
 
@@ -367,13 +367,13 @@ extension Batch {
     /// The differences between the batch and the queue that ``reconcile(with:openBefore:)`` found.
     struct Difference: Equatable {
         /// Rows that were added to the batch.
-        var new: [ID<IntakeItem>] = []
+        var new: [ID<QueueItem>] = []
         /// Rows that are open and whose candidate has changed.
-        var changed: [ID<IntakeItem>] = []
+        var changed: [ID<QueueItem>] = []
         /// Rows that were answered on another screen or device.
-        var gone: [ID<IntakeItem>] = []
+        var gone: [ID<QueueItem>] = []
         /// Rows that were answered here, and whose answer was then undone on another screen or device.
-        var reopened: [ID<IntakeItem>] = []
+        var reopened: [ID<QueueItem>] = []
 
         var isEmpty: Bool { new.isEmpty && changed.isEmpty && gone.isEmpty && reopened.isEmpty }
     }
@@ -429,7 +429,7 @@ extension Batch {
     }
 
     /// Removes rows from the batch.
-    mutating func forget(_ ids: [ID<IntakeItem>]) {
+    mutating func forget(_ ids: [ID<QueueItem>]) {
         guard !ids.isEmpty else { return }
         let gone = Set(ids)
         rows.removeAll { gone.contains($0.id) }

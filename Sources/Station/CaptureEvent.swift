@@ -13,7 +13,7 @@ public struct CaptureEvent: Sendable, Equatable {
     public var source: SourceName?
     /// The reason for the event, in words and without a full stop; nil if there is none.
     public var reason: String?
-    public var item: ID<IntakeItem>?
+    public var item: ID<QueueItem>?
     public var copy: ID<Copy>?
     public var change: ID<Change>?
 
@@ -23,7 +23,7 @@ public struct CaptureEvent: Sendable, Equatable {
         case refused
         /// An input that could not be read at all.
         case unreadable
-        /// The item stays in the intake queue, because nobody has confirmed it.
+        /// The item stays in the queue, because nobody has confirmed it.
         case queued
         /// The library already holds the book.
         case owned
@@ -32,7 +32,7 @@ public struct CaptureEvent: Sendable, Equatable {
         case edited, skipped, undone
     }
 
-    init(_ name: Name, of item: IntakeItem) {
+    init(_ name: Name, of item: QueueItem) {
         self.name = name
         isbn = item.isbn
         raw = item.raw
@@ -76,11 +76,11 @@ public struct CaptureEvent: Sendable, Equatable {
             reason: refusal.description)
     }
 
-    public static func captured(_ item: IntakeItem) -> CaptureEvent { CaptureEvent(.captured, of: item) }
+    public static func captured(_ item: QueueItem) -> CaptureEvent { CaptureEvent(.captured, of: item) }
 
     /// Returns the event for the outcome of a lookup: found, not found, temporary, blocked or bad data; nil if no
     /// source has been asked yet.
-    public static func lookedUp(_ item: IntakeItem) -> CaptureEvent? {
+    public static func lookedUp(_ item: QueueItem) -> CaptureEvent? {
         guard let outcome = item.outcome, let name = Name(rawValue: outcome.rawValue) else { return nil }
         var event = CaptureEvent(name, of: item)
         event.reason =

@@ -2,12 +2,12 @@ import Async
 import Bookplate
 import FoundationEssentials
 
-/// The steps from a detection to a saved book: detection → intake item → candidate → confirmed → book. ``Station`` runs
+/// The steps from a detection to a saved book: detection → queue item → candidate → confirmed → book. ``Station`` runs
 /// them.
 ///
 /// It depends only on the domain's ports. The time comes from `now`, so that tests can control it.
 public struct CaptureFlow: Sendable {
-    let intake: any Intake
+    let queue: any CaptureQueue
     let shelf: any Shelf
     let lookup: any MetadataLookup
     let now: @Sendable () -> Date
@@ -20,10 +20,10 @@ public struct CaptureFlow: Sendable {
     static let mostAtOnce = 100
 
     public init(
-        intake: any Intake, shelf: any Shelf, lookup: any MetadataLookup,
+        queue: any CaptureQueue, shelf: any Shelf, lookup: any MetadataLookup,
         now: @escaping @Sendable () -> Date = { Date() }
     ) {
-        self.intake = intake
+        self.queue = queue
         self.shelf = shelf
         self.lookup = lookup
         self.now = now
@@ -31,10 +31,10 @@ public struct CaptureFlow: Sendable {
 
     // MARK: Into the queue
 
-    /// Puts detections into the intake queue. When this returns, the items are on disk and leased to this process for a
+    /// Puts detections into the queue. When this returns, the items are on disk and leased to this process for a
     /// minute; no source has been asked yet.
-    public func enqueue(_ detections: [Detection], preset: Preset = Preset()) async throws -> [IntakeItem] {
-        try await intake.enqueue(detections, preset: preset, lease: Self.lease, at: now())
+    public func enqueue(_ detections: [Detection], preset: Preset = Preset()) async throws -> [QueueItem] {
+        try await queue.enqueue(detections, preset: preset, lease: Self.lease, at: now())
     }
 
     /// Puts detections into the queue; after a transient error it tries again every second.
@@ -47,19 +47,18 @@ public struct CaptureFlow: Sendable {
         _ detections: [Detection], clock: any Clock<Duration> = ContinuousClock(),
         preset: @Sendable () async -> Preset, mayRetry: @Sendable () -> Bool,
         onRetry: @Sendable (any Error) async -> Void
-    ) async throws -> [IntakeItem] {
-        while true {
-            do {
-                // The attempt runs in a task of its own, so that cancellation never stops it half way. Otherwise a
-                // captured book could be reported as lost, or captured twice.
-                let preset = await preset()
-                return try await Task {
-                    try await intake.enqueue(detections, preset: preset, lease: Self.lease, at: now())
-                }.value
-            } catch let error where isTransient(error) && mayRetry() {
-                await onRetry(error)
-                try await clock.sleep(for: .seconds(1))
-            }
+    ) async throws -> [QueueItem] {
+        try await retry(clock: clock) {
+            // The attempt runs in a task of its own, so that cancellation never stops it half way. Otherwise a captured
+            // book could be reported as lost, or captured twice.
+            let preset = await preset()
+            return try await Task {
+                try await queue.enqueue(detections, preset: preset, lease: Self.lease, at: now())
+            }.value
+        } if: { error in
+            guard isTransient(error), mayRetry() else { return false }
+            await onRetry(error)
+            return true
         }
     }
 
@@ -74,7 +73,7 @@ public struct CaptureFlow: Sendable {
     ///
     /// - Parameter areCaptured: true if this flow has just captured the items, so that they are leased to this process
     ///   already.
-    public func lookUp(_ items: [IntakeItem], areCaptured: Bool, deliver: @escaping Delivery) async throws {
+    public func lookUp(_ items: [QueueItem], areCaptured: Bool, deliver: @escaping Delivery) async throws {
         let found = items.filter { $0.outcome == .found }
         if !found.isEmpty { try await deliver(recognise(found)) }
         var rest = items.filter { $0.outcome != .found }[...]
@@ -87,7 +86,7 @@ public struct CaptureFlow: Sendable {
                 try await ask(round, refresh: false, deliver: deliver)
                 continue
             }
-            let leased = try await intake.lease(round.map(\.id), limit: round.count, for: Self.lease, at: now())
+            let leased = try await queue.lease(round.map(\.id), limit: round.count, for: Self.lease, at: now())
             try await ask(leased, refresh: false, deliver: deliver)
             let mine = Set(leased.map(\.id))
             for item in round where !mine.contains(item.id) {
@@ -98,9 +97,9 @@ public struct CaptureFlow: Sendable {
 
     /// Looks up waiting items whose lookup is due, no matter which device captured them, until none is due.
     public func lookUpDue(deliver: @escaping Delivery) async throws {
-        var seen: Set<ID<IntakeItem>> = []
+        var seen: Set<ID<QueueItem>> = []
         while !Task.isCancelled {
-            let due = try await intake.lease(nil, limit: Self.mostAtOnce, for: Self.lease, at: now())
+            let due = try await queue.lease(nil, limit: Self.mostAtOnce, for: Self.lease, at: now())
             // If an item is leased a second time, its answer could not be stored, because another process had leased
             // it.
             guard due.contains(where: { seen.insert($0.id).inserted }) else { return }
@@ -111,19 +110,19 @@ public struct CaptureFlow: Sendable {
     /// Looks up items again, even if they are not due. Only the sources are asked, not the library or the answer cache.
     ///
     /// - Parameter ids: the items; nil for all waiting items.
-    public func lookUpAgain(_ ids: [ID<IntakeItem>]?, deliver: @escaping Delivery) async throws {
-        var rest: [ID<IntakeItem>]
-        if let ids { rest = ids } else { rest = try await intake.items(in: [.waiting]).map(\.id) }
+    public func lookUpAgain(_ ids: [ID<QueueItem>]?, deliver: @escaping Delivery) async throws {
+        var rest: [ID<QueueItem>]
+        if let ids { rest = ids } else { rest = try await queue.items(in: [.waiting]).map(\.id) }
         while !rest.isEmpty {
             let round = Array(rest.prefix(Self.mostAtOnce))
             rest.removeFirst(round.count)
-            let leased = try await intake.lease(round, limit: round.count, for: Self.lease, at: now())
+            let leased = try await queue.lease(round, limit: round.count, for: Self.lease, at: now())
             try await ask(leased, refresh: true, deliver: deliver)
         }
     }
 
     /// Asks the library, the answer cache and the sources about items that this process has leased.
-    private func ask(_ items: [IntakeItem], refresh: Bool, deliver: @escaping Delivery) async throws {
+    private func ask(_ items: [QueueItem], refresh: Bool, deliver: @escaping Delivery) async throws {
         guard !items.isEmpty else { return }
         let known = try await shelf.books(with: items.map(\.isbn).uniqued())
         var leaseBegan = now()
@@ -133,14 +132,14 @@ public struct CaptureFlow: Sendable {
             let answered = open.filter { answers[$0.isbn] != nil }
             guard !answered.isEmpty else { return }
             open.removeAll { answers[$0.isbn] != nil }
-            let recorded = try await intake.record(
+            let recorded = try await queue.record(
                 Dictionary(uniqueKeysWithValues: answered.map { ($0.id, answers[$0.isbn]!) }), at: now())
             let byID = Dictionary(uniqueKeysWithValues: recorded.map { ($0.id, $0) })
             try await deliver(
                 answered.compactMap { byID[$0.id] }.map { Candidate(item: $0, existing: known[$0.isbn] ?? []) })
             if !open.isEmpty, now().timeIntervalSince(leaseBegan) > Self.lease.inSeconds / 3 {
                 leaseBegan = now()
-                _ = try await intake.lease(open.map(\.id), limit: open.count, for: Self.lease, at: leaseBegan)
+                _ = try await queue.lease(open.map(\.id), limit: open.count, for: Self.lease, at: leaseBegan)
             }
         }
         if !refresh {
@@ -165,14 +164,14 @@ public struct CaptureFlow: Sendable {
     // MARK: Reading the queue
 
     /// Returns items as candidates, with the books of the same ISBN that the library holds, without asking any source.
-    public func recognise(_ items: [IntakeItem]) async throws -> [Candidate] {
+    public func recognise(_ items: [QueueItem]) async throws -> [Candidate] {
         let known = try await shelf.books(with: items.map(\.isbn).uniqued())
         return items.map { Candidate(item: $0, existing: known[$0.isbn] ?? []) }
     }
 
     /// Returns the item's current candidate; nil if the item is no longer in the queue.
-    public func candidate(_ id: ID<IntakeItem>) async throws -> Candidate? {
-        guard let item = try await intake.item(id), item.state == .waiting else { return nil }
+    public func candidate(_ id: ID<QueueItem>) async throws -> Candidate? {
+        guard let item = try await queue.item(id), item.state == .waiting else { return nil }
         return try await recognise([item])[0]
     }
 
@@ -189,12 +188,12 @@ public struct CaptureFlow: Sendable {
     ///
     /// - Returns: the change, which can be undone.
     public func skip(_ candidates: [Candidate]) async throws -> ID<Change> {
-        try await intake.skip(candidates.map(\.item.id), at: now())
+        try await queue.skip(candidates.map(\.item.id), at: now())
     }
 
     /// Removes items from the queue because the library already holds their books.
-    public func close(_ ids: [ID<IntakeItem>]) async throws {
-        if !ids.isEmpty { try await intake.close(ids) }
+    public func close(_ ids: [ID<QueueItem>]) async throws {
+        if !ids.isEmpty { try await queue.close(ids) }
     }
 
     /// Stores the fields that a person has edited in an unsaved candidate. All other stored fields stay unchanged.
@@ -202,7 +201,7 @@ public struct CaptureFlow: Sendable {
     /// - Returns: the current candidate.
     public func keepEdits(of candidate: Candidate, fields: Set<Metadata.Field>) async throws -> Candidate {
         let edited = candidate.metadata
-        try await intake.edit(candidate.item.id) { metadata, _ in
+        try await queue.edit(candidate.item.id) { metadata, _ in
             for field in fields { metadata.copy(field, from: edited) }
         }
         return try await self.candidate(candidate.item.id) ?? candidate
@@ -211,10 +210,10 @@ public struct CaptureFlow: Sendable {
     /// Gives waiting items another preset in one durable commit. Items that have left the queue are left as they are.
     ///
     /// - Returns: the current candidates.
-    public func setPreset(_ preset: Preset, of ids: [ID<IntakeItem>]) async throws -> [Candidate] {
-        try await intake.setPreset(preset, of: ids)
+    public func setPreset(_ preset: Preset, of ids: [ID<QueueItem>]) async throws -> [Candidate] {
+        try await queue.setPreset(preset, of: ids)
         let changed = Set(ids)
-        return try await recognise(intake.items(in: [.waiting]).filter { changed.contains($0.id) })
+        return try await recognise(queue.items(in: [.waiting]).filter { changed.contains($0.id) })
     }
 }
 

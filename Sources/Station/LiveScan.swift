@@ -115,7 +115,7 @@ public final class LiveScan: Sendable {
         return state.withLock { state in
             var snapshot = state.snapshot
             if state.isRunning, time - state.beat >= Self.stuckAfter {
-                snapshot.camera = .trouble(
+                snapshot.camera = .failed(
                     CameraError(
                         .stuck,
                         "the camera's driver does not answer. Unplug the camera and plug it in again, or restart the program."

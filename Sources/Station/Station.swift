@@ -62,12 +62,12 @@ public actor Station {
     /// The number of waiting items that are not in the batch.
     var waitingElsewhere = 0
     /// The items that have a thumbnail.
-    var pictured: Set<ID<IntakeItem>> = []
+    var pictured: Set<ID<QueueItem>> = []
     /// The items that this station has captured since it started. A change of the preset applies to these.
-    var capturedHere: Set<ID<IntakeItem>> = []
+    var capturedHere: Set<ID<QueueItem>> = []
     /// The items to which the batch's preset is not applied again. They were included in its last change, or were taken
     /// from the queue with a preset of their own.
-    var givenPreset: Set<ID<IntakeItem>> = []
+    var givenPreset: Set<ID<QueueItem>> = []
     /// The error of the last attempt to read the queue. The same error is not logged twice in a row.
     var queueError: String?
 
@@ -163,19 +163,19 @@ extension Station {
     }
 
     /// Returns a row; nil if it is not in the batch.
-    public func row(_ id: ID<IntakeItem>) -> Row? { batch[id].map(row) }
+    public func row(_ id: ID<QueueItem>) -> Row? { batch[id].map(row) }
 
     /// Reads an open row from the library again, together with the books that have its ISBN.
     ///
     /// - Returns: the row; nil if it is not in the batch.
-    public func reload(_ id: ID<IntakeItem>) async throws -> Row? {
+    public func reload(_ id: ID<QueueItem>) async throws -> Row? {
         if let candidate = try await flow.candidate(id) { batch.replace([candidate]) }
         return row(id)
     }
 
     /// Returns a small JPEG of the place where an item's code was seen; nil if there is none.
-    public nonisolated func thumbnail(of id: ID<IntakeItem>) async throws -> [UInt8]? {
-        try await flow.intake.thumbnail(of: id)
+    public nonisolated func thumbnail(of id: ID<QueueItem>) async throws -> [UInt8]? {
+        try await flow.queue.thumbnail(of: id)
     }
 
     /// The current state of the camera, available even while its driver hangs; nil if there is no camera.
@@ -216,7 +216,7 @@ extension Station {
     /// - Returns: the row of the item, which is then on disk.
     /// - Throws: ``ISBNRefusal`` if the number is not an ISBN, ``Refusal/answered`` if the request was captured and
     ///   answered before, or the library's error if nothing was captured.
-    public func capture(_ number: TypedNumber, request: ID<IntakeItem>? = nil) async throws -> Row {
+    public func capture(_ number: TypedNumber, request: ID<QueueItem>? = nil) async throws -> Row {
         var detection = try number.detection()
         detection.item = request
         guard let row = try await capture([detection]).first else { throw Refusal.answered }
@@ -276,7 +276,7 @@ extension Station {
 
     /// Puts captured items into the batch, together with the books of the same ISBN that the library holds, and looks
     /// them up. Items that were captured by an earlier request are not reported again.
-    private func insert(_ items: [IntakeItem], of detections: [Detection]) async -> [Row] {
+    private func insert(_ items: [QueueItem], of detections: [Detection]) async -> [Row] {
         let pairs = zip(items, detections).filter { item, detection in
             item.isbn == detection.isbn && item.state == .waiting && !capturedHere.contains(item.id)
         }
@@ -301,7 +301,7 @@ extension Station {
     }
 
     /// Puts items of the queue into the batch, and looks up the items that have not been found yet.
-    public func adopt(_ items: [IntakeItem]) async throws {
+    public func adopt(_ items: [QueueItem]) async throws {
         batch.add(try await flow.recognise(items))
         capturedHere.formUnion(items.map(\.id))
         givenPreset.formUnion(items.map(\.id))
@@ -369,11 +369,11 @@ extension Station {
 extension Station {
     enum LookupRequest {
         /// Items that this station has just captured.
-        case captured([IntakeItem])
+        case captured([QueueItem])
         /// Items of the queue that are not leased to this process.
-        case waiting([IntakeItem])
+        case waiting([QueueItem])
         /// Items that a person wants to be looked up again.
-        case again([ID<IntakeItem>])
+        case again([ID<QueueItem>])
     }
 
     func lookUp(_ request: LookupRequest) {
@@ -386,9 +386,9 @@ extension Station {
         while !lookups.isEmpty, !Task.isCancelled {
             let requests = lookups
             lookups = []
-            let captured = requests.flatMap { if case .captured(let items) = $0 { items } else { [] as [IntakeItem] } }
-            let waiting = requests.flatMap { if case .waiting(let items) = $0 { items } else { [] as [IntakeItem] } }
-            let again = requests.flatMap { if case .again(let ids) = $0 { ids } else { [] as [ID<IntakeItem>] } }
+            let captured = requests.flatMap { if case .captured(let items) = $0 { items } else { [] as [QueueItem] } }
+            let waiting = requests.flatMap { if case .waiting(let items) = $0 { items } else { [] as [QueueItem] } }
+            let again = requests.flatMap { if case .again(let ids) = $0 { ids } else { [] as [ID<QueueItem>] } }
             if !captured.isEmpty {
                 await deliver(to: captured.map(\.id)) { [flow] in
                     try await flow.lookUp(captured, areCaptured: true, deliver: $0)
@@ -410,7 +410,7 @@ extension Station {
     /// Runs a lookup and applies its results. An error is reported but does not end the lookups, because the items stay
     /// in the queue.
     private func deliver(
-        to ids: [ID<IntakeItem>], _ lookup: @Sendable (@escaping CaptureFlow.Delivery) async throws -> Void
+        to ids: [ID<QueueItem>], _ lookup: @Sendable (@escaping CaptureFlow.Delivery) async throws -> Void
     ) async {
         do {
             try await lookup { candidates in try await self.apply(candidates) }
@@ -427,7 +427,7 @@ extension Station {
     }
 
     private func apply(_ candidates: [Candidate]) async throws {
-        var known: [ID<IntakeItem>] = []
+        var known: [ID<QueueItem>] = []
         for candidate in candidates {
             // Another process is looking up this item, and the library will report the result. If it does not, the next
             // round looks up the item.
@@ -442,7 +442,7 @@ extension Station {
     }
 
     /// Saves the rows that `--yes` may save.
-    private func saveInAdvance(_ known: [ID<IntakeItem>]) async throws {
+    private func saveInAdvance(_ known: [ID<QueueItem>]) async throws {
         guard let saving = options.saving, !known.isEmpty else { return }
         if saving.isUnattended { return try await settleUnattended(known, saving) }
         guard retryTask == nil else { return }
@@ -465,17 +465,17 @@ extension Station {
     }
 
     /// Saves the books that were found, removes owned ones from the queue, and leaves all other books in it.
-    private func settleUnattended(_ known: [ID<IntakeItem>], _ saving: AutomaticSaving) async throws {
+    private func settleUnattended(_ known: [ID<QueueItem>], _ saving: AutomaticSaving) async throws {
         let events = try await act { station -> [CaptureEvent] in
             let rows = known.compactMap { station.batch[$0] }.filter { $0.end == nil }
             let sure = rows.filter(\.candidate.isSureEnough)
-            var events: [ID<IntakeItem>: CaptureEvent] = [:]
+            var events: [ID<QueueItem>: CaptureEvent] = [:]
             if !sure.isEmpty {
                 let saved = try await station.save(sure, by: .advance, continuing: station.unattendedChange) { _ in
                     saving.anotherCopy
                 }
                 station.unattendedChange = station.unattendedChange ?? saved.change
-                var owned: [(item: ID<IntakeItem>, book: Book)] = []
+                var owned: [(item: ID<QueueItem>, book: Book)] = []
                 for (candidate, result) in saved.results {
                     events[candidate.item.id] = .saved(candidate, result)
                     if case .owned(let book) = result { owned.append((candidate.item.id, book)) }
@@ -515,7 +515,7 @@ extension Station {
     private func countWaiting() async {
         do {
             let inBatch = batch.rows.count { $0.end == nil || $0.end == .postponed }
-            waitingElsewhere = max(0, try await flow.intake.count(in: [.waiting]) - inBatch)
+            waitingElsewhere = max(0, try await flow.queue.count(in: [.waiting]) - inBatch)
             batchChanged()
         } catch {
             if !Task.isCancelled { post(.failed(error)) }
@@ -602,7 +602,7 @@ extension Station {
             show(.ended)
             post(.sourceEnded(nil))
         } catch {
-            show(.trouble(CameraError(.failing, "the frames cannot be read: \(error). Restart the service.")))
+            show(.failed(CameraError(.failing, "the frames cannot be read: \(error). Restart the service.")))
             post(.sourceEnded(error))
         }
     }
@@ -617,16 +617,16 @@ extension Station {
             case .ready(let name):
                 log("scanner: \(name) is ready")
                 post(.scannerReady(name: name))
-            case .trouble(let message):
+            case .failed(let message):
                 log("scanner: \(message)")
-                post(.scannerTrouble(message))
+                post(.scannerFailed(message))
             }
         }
     }
 
     private func show(_ state: CameraState) {
         // The error stays, because it says more than the end of the frames.
-        if case .trouble = camera, state == .ended { return }
+        if case .failed = camera, state == .ended { return }
         guard state != camera else { return }
         camera = state
         log("camera: \(state.logLine)")
@@ -638,7 +638,7 @@ extension Station {
         while await pause(Self.viewInterval) {
             let now = live.snapshot
             // A thread that hangs in the driver cannot report that it hangs.
-            if case .trouble(let error) = now.camera, error.kind == .stuck { show(now.camera) }
+            if case .failed(let error) = now.camera, error.kind == .stuck { show(now.camera) }
             let view = CameraView(now)
             if view != self.view {
                 self.view = view
@@ -671,8 +671,8 @@ extension Station {
         do {
             try await act(isNews: false) { station in
                 let before = station.batch.open
-                let waiting = try await station.flow.recognise(station.flow.intake.items(in: [.waiting]))
-                station.pictured.formUnion(try await station.flow.intake.itemsWithThumbnail(in: [.waiting]))
+                let waiting = try await station.flow.recognise(station.flow.queue.items(in: [.waiting]))
+                station.pictured.formUnion(try await station.flow.queue.itemsWithThumbnail(in: [.waiting]))
                 let difference = station.batch.reconcile(with: waiting, openBefore: before)
                 station.forgetAnswered()
                 station.restorePreset()

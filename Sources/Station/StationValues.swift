@@ -13,7 +13,7 @@ extension Station {
         /// True if the row may be removed because the library holds its book; see ``Batch/isClearable(_:)``.
         public let isClearable: Bool
 
-        public var id: ID<IntakeItem> { candidate.item.id }
+        public var id: ID<QueueItem> { candidate.item.id }
     }
 
     /// The state of the station at one moment.
@@ -107,7 +107,7 @@ extension Station {
         case scannerReady(name: String)
         /// The handheld scanner cannot be used now, or a line from it was lost. The message gives the reason; the
         /// station tries again automatically.
-        case scannerTrouble(String)
+        case scannerFailed(String)
         /// The codes or the hint over the camera's picture changed.
         case view(CameraView)
     }
@@ -219,7 +219,7 @@ extension CameraState {
         switch self {
         case .starting: "looking for one"
         case .streaming(let name, let format): "\(name.cleanedLine), \(format)"
-        case .trouble(let error): "\(error)"
+        case .failed(let error): "\(error)"
         case .ended: "the stream ended"
         }
     }

@@ -173,7 +173,7 @@ import Testing
 }
 
 /// The same random numbers in every run (SplitMix64).
-private struct Dice {
+struct Dice {
     private var state: UInt64
 
     init(seed: UInt64) { state = seed }

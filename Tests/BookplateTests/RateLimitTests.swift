@@ -18,8 +18,9 @@ private let start = Date(timeIntervalSince1970: 1_800_000_000)
         var bucket = TokenBucket()
         var sent: [Double] = []
         var now = 0.0
+        var dice = Dice(seed: 429)
         for _ in 0..<500 {
-            now += Double.random(in: 0...0.4)
+            now += Double(dice.roll(401)) / 1000
             let wait = bucket.consume(at: start.addingTimeInterval(now))
             sent.append(now + Double(wait.components.attoseconds) / 1e18 + Double(wait.components.seconds))
         }

@@ -259,7 +259,7 @@ func `stop ends a real wait at once, from another thread`() async {
     thread.start()
     var last: CameraState?
     for await state in states {
-        if case .trouble(let error) = state {
+        if case .failed(let error) = state {
             #expect(error.kind == .noCamera)
             camera.stop()
         }

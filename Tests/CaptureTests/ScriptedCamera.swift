@@ -119,14 +119,14 @@ final class ScriptedHost: CameraHost {
                 case .starting: "starting"
                 case .streaming(_, let format):
                     "streaming \(format.width)x\(format.height) \(format.pixelFormat.rawValue)"
-                case .trouble(let error): error.kind.rawValue
+                case .failed(let error): error.kind.rawValue
                 case .ended: "ended"
                 }
             }
         }
 
         func error(_ kind: CameraError.Kind) -> (time: Double, text: String)? {
-            for case (let time, .trouble(let error)) in states where error.kind == kind {
+            for case (let time, .failed(let error)) in states where error.kind == kind {
                 return (time, error.description)
             }
             return nil

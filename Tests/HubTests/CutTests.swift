@@ -25,7 +25,7 @@ import Testing
         // Pictures do not count as undelivered.
         for _ in 0..<12 where try await station.outbox.nextThumbnail() != nil { _ = await station.sender.flush() }
         #expect(try await hub.titles() == ["Book 9780140268867", "Book 9780441478125"])
-        let items = try await hub.library.items(in: Set(IntakeItem.State.allCases))
+        let items = try await hub.library.items(in: Set(QueueItem.State.allCases))
         let states = Dictionary(items.map { ($0.isbn, $0.state) }, uniquingKeysWith: { first, _ in first })
         #expect(items.count == 4)
         #expect(

@@ -11,7 +11,7 @@ import Testing
 /// Failures at the station, and items with which the hub fails.
 @Suite struct `A failing station` {
     /// - Returns: the items that wait for the hub.
-    private func capture(_ outbox: LibraryFile, _ isbns: [ISBN], at instant: Date = Date()) async throws -> [IntakeItem]
+    private func capture(_ outbox: LibraryFile, _ isbns: [ISBN], at instant: Date = Date()) async throws -> [QueueItem]
     {
         try await outbox.enqueue(
             isbns.map { Detection(isbn: $0, raw: $0.digits, origin: .camera) }, preset: Preset(), lease: .zero,
@@ -62,7 +62,7 @@ import Testing
         let hub = PickyHub(answered: answered) { $0.isbn13 == ISBN.emma.digits ? .failed("its own") : nil }
         let (events, link) = (Collected<HubEvent>(), HubLink())
         #expect(await !sender(outbox, hub, events, link).flush())
-        let reported = events.all.flatMap { event -> [ID<IntakeItem>] in
+        let reported = events.all.flatMap { event -> [ID<QueueItem>] in
             guard case .news(let news) = event else { return [] }
             return news.compactMap { if case .answered(let id, .skipped, _) = $0 { id } else { nil } }
         }
@@ -177,7 +177,7 @@ import Testing
         try await station.confirm(items)
         try await station.deliver()
         #expect(try await hub.titles() == ["Book 9780441478125"])
-        #expect(try await hub.library.count(in: Set(IntakeItem.State.allCases)) == 1)
+        #expect(try await hub.library.count(in: Set(QueueItem.State.allCases)) == 1)
         try station.remove()
         try await hub.stop()
     }
@@ -185,13 +185,13 @@ import Testing
 
 /// A hub that fails with some deliveries, depending on their content.
 private final class PickyHub: HubAPI {
-    private let answered: Set<ID<IntakeItem>>
+    private let answered: Set<ID<QueueItem>>
     private let error: @Sendable (HubDelivery) -> HubError?
-    private let state = Mutex((calls: 0, accepted: [String](), pictures: [ID<IntakeItem>]()))
+    private let state = Mutex((calls: 0, accepted: [String](), pictures: [ID<QueueItem>]()))
 
     /// - Parameter answered: the items that were skipped at the hub.
     init(
-        answered: Set<ID<IntakeItem>> = [], _ error: @escaping @Sendable (HubDelivery) -> HubError?
+        answered: Set<ID<QueueItem>> = [], _ error: @escaping @Sendable (HubDelivery) -> HubError?
     ) {
         (self.answered, self.error) = (answered, error)
     }
@@ -199,7 +199,7 @@ private final class PickyHub: HubAPI {
     var calls: Int { state.withLock(\.calls) }
     /// The ISBNs in the order of their delivery.
     var accepted: [String] { state.withLock(\.accepted) }
-    var pictures: [ID<IntakeItem>] { state.withLock(\.pictures) }
+    var pictures: [ID<QueueItem>] { state.withLock(\.pictures) }
 
     func deliver(_ deliveries: [HubDelivery]) async throws(HubError) -> [HubReceipt] {
         state.withLock { $0.calls += 1 }
@@ -207,12 +207,12 @@ private final class PickyHub: HubAPI {
         state.withLock { $0.accepted += deliveries.map(\.isbn13) }
         return deliveries.map { HubReceipt(id: $0.id, revision: $0.revision, state: $0.state, outcome: .accepted) }
     }
-    func status(of items: [ID<IntakeItem>]) async throws(HubError) -> [HubReceipt] {
+    func status(of items: [ID<QueueItem>]) async throws(HubError) -> [HubReceipt] {
         items.map {
             HubReceipt(id: $0, revision: 1, state: answered.contains($0) ? .skipped : .waiting, outcome: .accepted)
         }
     }
-    func keep(thumbnail jpeg: [UInt8], of item: ID<IntakeItem>) async throws(HubError) {
+    func keep(thumbnail jpeg: [UInt8], of item: ID<QueueItem>) async throws(HubError) {
         state.withLock { $0.pictures.append(item) }
     }
     func books(_ isbns: [ISBN], within limit: Duration) async throws(HubError) -> [HubBook] { [] }

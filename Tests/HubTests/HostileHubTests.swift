@@ -156,9 +156,9 @@ private final class FlakyHub: HubAPI {
         if isAway { throw .away("not there") }
         return deliveries.map { HubReceipt(id: $0.id, revision: $0.revision, state: $0.state, outcome: .accepted) }
     }
-    func status(of items: [ID<IntakeItem>]) async throws(HubError) -> [HubReceipt] {
+    func status(of items: [ID<QueueItem>]) async throws(HubError) -> [HubReceipt] {
         items.map { HubReceipt(id: $0, revision: 1, state: .waiting, outcome: .accepted) }
     }
-    func keep(thumbnail jpeg: [UInt8], of item: ID<IntakeItem>) async throws(HubError) {}
+    func keep(thumbnail jpeg: [UInt8], of item: ID<QueueItem>) async throws(HubError) {}
     func books(_ isbns: [ISBN], within limit: Duration) async throws(HubError) -> [HubBook] { [] }
 }

@@ -171,7 +171,7 @@ import Testing
         try await end()
     }
 
-    private func captureMany(_ count: Int) async throws -> [IntakeItem] {
+    private func captureMany(_ count: Int) async throws -> [QueueItem] {
         let isbns = (0..<count).compactMap { number in
             (0...9).lazy.compactMap { try? ISBN(ean13: "978000000\(100 + number)\($0)") }.first
         }

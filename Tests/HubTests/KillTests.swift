@@ -75,7 +75,7 @@ import Testing
         let atHub = try await hub.library.books(matching: BookQuery()).books.compactMap(\.edition.isbn?.digits)
         #expect(Set(saved).isSubset(of: atHub), "killed at request \(number): saved \(saved), there \(atHub)")
         #expect(Set(atHub).count == atHub.count)
-        let items = try await hub.library.items(in: Set(IntakeItem.State.allCases)).map(\.isbn.digits)
+        let items = try await hub.library.items(in: Set(QueueItem.State.allCases)).map(\.isbn.digits)
         #expect(Set(captured).isSubset(of: items) && Set(items).count == items.count)
         try program.remove()
         try await hub.stop()

@@ -85,17 +85,17 @@ final class StationAtWork: Sendable {
     var shelf: HubShelf { HubShelf(outbox: outbox, client: client, link: link, timeout: Self.timeout) }
     var flow: CaptureFlow {
         let lookup = HubLookup(client: client, link: link, own: NoSource(), timeout: Self.timeout)
-        return CaptureFlow(intake: outbox, shelf: shelf, lookup: lookup)
+        return CaptureFlow(queue: outbox, shelf: shelf, lookup: lookup)
     }
 
     @discardableResult
-    func capture(_ isbns: ISBN..., thumbnail: [UInt8]? = nil) async throws -> [IntakeItem] {
+    func capture(_ isbns: ISBN..., thumbnail: [UInt8]? = nil) async throws -> [QueueItem] {
         try await flow.enqueue(isbns.map { Detection(isbn: $0, raw: $0.digits, origin: .camera, thumbnail: thumbnail) })
     }
 
     /// Gives the item a title and confirms it.
     @discardableResult
-    func confirm(_ items: [IntakeItem], anotherCopy: Bool = false) async throws -> [SaveResult] {
+    func confirm(_ items: [QueueItem], anotherCopy: Bool = false) async throws -> [SaveResult] {
         for item in items {
             try await outbox.edit(item.id) { metadata, _ in metadata.title = "Book \(item.isbn.digits)" }
         }

@@ -48,7 +48,7 @@ private let utc = TimeZone(secondsFromGMT: 0)!
 
     @Test func `has a group for each day and device, the newest first`() {
         func row(_ hours: Double, _ station: String) -> Station.Row {
-            var item = IntakeItem(
+            var item = QueueItem(
                 isbn: try! ISBN("9780441478125"), raw: "", origin: .camera, device: station,
                 captured: Date(timeIntervalSince1970: hours * 3600))
             item.reason = "\(hours)"

@@ -97,7 +97,7 @@ private func take(_ feed: PreviewFeed, _ bytes: [UInt8]) { bytes.withUnsafeBuffe
         try await rig.isStreaming()
         let client = try await rig.open("/api/station/preview")
         try await client.read(until: "\r\n\r\n")
-        camera.say(.trouble(CameraError(.unplugged, "The camera was unplugged.")))
+        camera.say(.failed(CameraError(.unplugged, "The camera was unplugged.")))
         #expect(try await String(decoding: client.untilEndOfBody(), as: UTF8.self).hasSuffix("0\r\n\r\n"))
         let answer = try await rig.ask("GET", "/api/station")
         #expect(answer.text("camera.kind") == "unplugged" && answer.text("camera.text") == "The camera was unplugged.")

@@ -26,7 +26,7 @@ struct StationRig: Sendable {
             var options = Station.Options()
             (options.isOffline, options.followsQueue, options.looksUpDue) = (true, true, true)
             ports.station = Station(
-                flow: CaptureFlow(intake: library, shelf: library, lookup: KnownBooks()), history: library,
+                flow: CaptureFlow(queue: library, shelf: library, lookup: KnownBooks()), history: library,
                 options: options, live: live)
             ports.preview = preview
             ports.readPhoto = readPhoto

@@ -184,7 +184,7 @@ import Testing
         let refused = CaptureEvent(refused: number, .notABook(.ean13))
         let lost = Detection(isbn: try ISBN("9780441172719"), raw: "9780441172719", origin: .camera)
         for news: Station.News in [
-            .refused(refused, .notABook(.ean13)), .camera(.trouble(CameraError(.busy, "It is busy."))),
+            .refused(refused, .notABook(.ean13)), .camera(.failed(CameraError(.busy, "It is busy."))),
             .notCaptured([lost], LibraryError.locked(path: "/b")),
         ] {
             hub.send(try #require(news.event(texts)))

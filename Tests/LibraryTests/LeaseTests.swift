@@ -15,12 +15,12 @@ import Testing
         two = try LibraryFile.open(at: folder("library.sqlite"))
     }
 
-    private func enqueue(lease: Duration = .zero) async throws -> ID<IntakeItem> {
+    private func enqueue(lease: Duration = .zero) async throws -> ID<QueueItem> {
         try await one.enqueue(
             [Detection(isbn: dune, raw: "", origin: .camera)], preset: Preset(), lease: lease, at: noon)[0].id
     }
 
-    private func lease(_ id: ID<IntakeItem>, by library: LibraryFile, after seconds: TimeInterval = 0) async throws
+    private func lease(_ id: ID<QueueItem>, by library: LibraryFile, after seconds: TimeInterval = 0) async throws
         -> Bool
     {
         try await !library.lease([id], limit: 1, for: .seconds(60), at: noon.addingTimeInterval(seconds)).isEmpty

@@ -9,7 +9,7 @@ import Testing
 
     init() throws { library = try LibraryFile.inMemory(device: "hall") }
 
-    private func capture(_ count: Int, at now: Date = noon) async throws -> [IntakeItem] {
+    private func capture(_ count: Int, at now: Date = noon) async throws -> [QueueItem] {
         try await library.capture(
             (0..<count).map { Detection(isbn: isbn($0), raw: "raw \($0)", origin: .camera) }, preset: Preset(), at: now)
     }
@@ -40,7 +40,7 @@ import Testing
         #expect(try await library.items(in: [.waiting]).map(\.id) == [early[0].id, late[0].id])
         #expect(try await library.items(in: [.skipped]).map(\.id) == [early[1].id])
         #expect(try await library.items(in: []).isEmpty)
-        #expect(try await library.lastChange()?.summary == "skipped 1 item from the intake queue")
+        #expect(try await library.lastChange()?.summary == "skipped 1 item from the queue")
     }
 
     @Test func `an item is leased to one process until the lease ends`() async throws {

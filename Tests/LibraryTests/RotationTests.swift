@@ -14,7 +14,7 @@ import Testing
     }
 
     private func kept(_ names: [String], now: Date = noon) -> [String] {
-        let surplus = Set(rotation.surplus(names.shuffled(), now: now))
+        let surplus = Set(rotation.surplus(names.reversed(), now: now))
         return names.filter { !surplus.contains($0) }
     }
 

@@ -44,7 +44,7 @@ func confirmed(
 
 extension LibraryFile {
     /// Captures ISBNs without leasing the items.
-    func capture(_ detections: [Detection], preset: Preset = Preset(), at now: Date = noon) async throws -> [IntakeItem]
+    func capture(_ detections: [Detection], preset: Preset = Preset(), at now: Date = noon) async throws -> [QueueItem]
     {
         try await enqueue(detections, preset: preset, lease: .zero, at: now)
     }

@@ -191,7 +191,7 @@ import Testing
         let book = try await library.save(
             dune,
             record("Du\u{0}ne\u{202E}", by: ["'; DROP TABLE copy; --", "  ", String(repeating: "é", count: 2000)]) {
-                $0.description = String(repeating: "x", count: 10_000_000)
+                $0.description = HostileText.tenMegabytes
                 $0.pageCount = -3
                 $0.identifiers = ["": ["1"], "x": ["", "\u{7}"]]
             })

@@ -97,9 +97,9 @@ import Testing
     func `no text is a command to the index`(text: String) async throws {
         var query = BookQuery()
         switch text {
-        case "10 MB": query.text = String(repeating: "x", count: 10 << 20)
-        case "10 MB of words": query.text = String(repeating: "dune ", count: 2 << 20)
-        case "10 MB of quotes": query.text = String(repeating: "\"", count: 10 << 20)
+        case "10 MB": query.text = HostileText.tenMegabytes
+        case "10 MB of words": query.text = String(repeating: String(repeating: "dune ", count: 2000), count: 1000)
+        case "10 MB of quotes": query.text = String(repeating: String(repeating: "\"", count: 10_000), count: 1000)
         default: query.text = text
         }
         let page = try await library.books(matching: query)

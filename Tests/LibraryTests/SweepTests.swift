@@ -14,7 +14,7 @@ import Testing
         try await library.set("goal", to: "\(day)", at: noon.addingTimeInterval(Double(day) * 86_400))
     }
 
-    private func capture(day: Int) async throws -> ID<IntakeItem> {
+    private func capture(day: Int) async throws -> ID<QueueItem> {
         try await library.capture(
             [Detection(isbn: dune, raw: "", origin: .photo, thumbnail: [1])],
             at: noon.addingTimeInterval(Double(day) * 86_400))[0].id

@@ -73,8 +73,8 @@ import Testing
         let folder = NSTemporaryDirectory() + "watchdog-\(UUID().uuidString)"
         let library = try LibraryFile.open(at: folder + "/library.sqlite")
         let states: [(CameraState?, Bool)] = [
-            (nil, true), (.starting, true), (.ended, true), (.trouble(CameraError(.unplugged, "unplugged")), true),
-            (.trouble(CameraError(.stuck, "stuck")), false),
+            (nil, true), (.starting, true), (.ended, true), (.failed(CameraError(.unplugged, "unplugged")), true),
+            (.failed(CameraError(.stuck, "stuck")), false),
         ]
         for (state, isHealthy) in states {
             let found = try await Watchdog.look(at: library, camera: { state })()

@@ -100,7 +100,7 @@ private final class ScriptedCamera: FrameSource {
 
     @Test func `ends at once when the camera reports an error`() async throws {
         let error = CameraError(.busy, "somebody has it. Ask them.")
-        let (findings, _) = try await watch([.state(.starting), .state(.trouble(error)), .hang(endsWhenStopped: true)])
+        let (findings, _) = try await watch([.state(.starting), .state(.failed(error)), .hang(endsWhenStopped: true)])
         #expect(findings.error == error)
         #expect(findings.format == nil)
     }

@@ -249,7 +249,7 @@ extension Batch {
         if owned {
             existing = [Book(edition: Edition(isbn: isbn, metadata: metadata), copy: Copy(id: copy, added: .now))]
         }
-        let item = IntakeItem(
+        let item = QueueItem(
             isbn: isbn, raw: number, origin: .camera, device: "desk", captured: .now, preset: preset, outcome: outcome,
             metadata: metadata)
         add([Candidate(item: item, existing: existing)])
@@ -257,7 +257,7 @@ extension Batch {
         return try #require(self[item.id])
     }
 
-    fileprivate mutating func refusal(toToggle id: ID<IntakeItem>) -> TickRefusal? {
+    fileprivate mutating func refusal(toToggle id: ID<QueueItem>) -> TickRefusal? {
         do throws(TickRefusal) {
             try toggle(id)
             return nil

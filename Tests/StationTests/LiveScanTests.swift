@@ -124,7 +124,7 @@ private let streaming = CameraState.streaming(
         _ = try await events.next()
         #expect(live.snapshot.camera == streaming)
         time.withLock { $0 = .seconds(16) }
-        guard case .trouble(let error) = live.snapshot.camera else {
+        guard case .failed(let error) = live.snapshot.camera else {
             Issue.record("not stuck")
             return
         }

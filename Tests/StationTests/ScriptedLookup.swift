@@ -49,7 +49,7 @@ struct Workbench {
     init(_ known: [String: LookupOutcome] = [:], now: @escaping @Sendable () -> Date = { Date() }) throws {
         library = try LibraryFile.inMemory(device: "desk")
         lookup = ScriptedLookup(known)
-        flow = CaptureFlow(intake: library, shelf: library, lookup: lookup, now: now)
+        flow = CaptureFlow(queue: library, shelf: library, lookup: lookup, now: now)
     }
 
     /// Returns the candidates that a lookup of the due items delivers.
@@ -66,18 +66,18 @@ struct Workbench {
         return candidates.value
     }
 
-    func capture(_ isbns: String..., preset: Preset = Preset()) async throws -> [IntakeItem] {
+    func capture(_ isbns: String..., preset: Preset = Preset()) async throws -> [QueueItem] {
         try await flow.enqueue(isbns.map { Detection(isbn: try ISBN($0), raw: $0, origin: .typed) }, preset: preset)
     }
 
-    func candidates(for items: [IntakeItem]) async throws -> [Candidate] {
+    func candidates(for items: [QueueItem]) async throws -> [Candidate] {
         try await delivered { [flow] in try await flow.lookUp(items, areCaptured: true, deliver: $0) }
     }
 
     /// Saves the items that `--yes` covers, as an unattended run does.
     ///
     /// - Returns: the events of all items.
-    func settle(_ items: [IntakeItem], anotherCopy: Bool = false) async throws -> [CaptureEvent] {
+    func settle(_ items: [QueueItem], anotherCopy: Bool = false) async throws -> [CaptureEvent] {
         var options = Station.Options()
         options.saving = Station.AutomaticSaving(anotherCopy: anotherCopy, isUnattended: true)
         let station = Station(flow: flow, history: library, options: options)

@@ -29,9 +29,9 @@ private let dune = "9780441013593"
             #expect(view.width == 64 && view.height == 48)
             #expect(view.symbols == [[.init(x: 1, y: 2), .init(x: 9, y: 2), .init(x: 9, y: 7), .init(x: 1, y: 7)]])
 
-            source.say(.trouble(CameraError(.unplugged, "The camera was unplugged.")))
+            source.say(.failed(CameraError(.unplugged, "The camera was unplugged.")))
             let gone = try await rig.next(\.cameraState)
-            #expect(gone == .trouble(CameraError(.unplugged, "The camera was unplugged.")))
+            #expect(gone == .failed(CameraError(.unplugged, "The camera was unplugged.")))
             #expect(rig.lines.all.contains("camera: The camera was unplugged."))
             // The service continues without it.
             #expect(try await rig.capture("9780141439587").status == .lookingUp)

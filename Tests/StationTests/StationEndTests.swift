@@ -32,8 +32,8 @@ private let nobody = "9783161484100"
         try await rig.run {
             scanner.yield(.ready(name: "Scanner"))
             let ready = try await rig.next(\.readyScanner)
-            scanner.yield(.trouble("it was unplugged"))
-            let trouble = try await rig.next(\.scannerTrouble)
+            scanner.yield(.failed("it was unplugged"))
+            let trouble = try await rig.next(\.scannerFailed)
             #expect(ready == "Scanner" && trouble == "it was unplugged")
             for line in [dune, "4006381333931", emma] { scanner.yield(.line(line)) }
         }
@@ -118,7 +118,7 @@ private let nobody = "9783161484100"
     }
 
     @Test func `captures once for the same request, even after a restart`() async throws {
-        let request = ID<IntakeItem>()
+        let request = ID<QueueItem>()
         let number = TypedNumber(text: dune, origin: .scanner)
         let first = try StationRig([dune: .found("Dune")])
         try await first.run {

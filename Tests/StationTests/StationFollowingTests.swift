@@ -154,6 +154,6 @@ private let emma = "9780141439587"
     }
 
     private func candidate(_ isbn: String) throws -> Candidate {
-        Candidate(item: IntakeItem(isbn: try ISBN(isbn), raw: isbn, origin: .typed, device: "desk", captured: .now))
+        Candidate(item: QueueItem(isbn: try ISBN(isbn), raw: isbn, origin: .typed, device: "desk", captured: .now))
     }
 }

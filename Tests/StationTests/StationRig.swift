@@ -32,7 +32,7 @@ final class StationRig: Sendable {
         var options = options
         (options.followsQueue, options.looksUpDue) = (true, looksUpDue)
         station = Station(
-            flow: CaptureFlow(intake: library, shelf: library, lookup: lookup), history: library, options: options,
+            flow: CaptureFlow(queue: library, shelf: library, lookup: lookup), history: library, options: options,
             live: live, scanner: scanner, clock: clock, log: { lines.add($0) })
     }
 
@@ -85,14 +85,14 @@ final class StationRig: Sendable {
     }
 
     /// Captures a number as another process does.
-    func captureElsewhere(_ isbn: String) async throws -> ID<IntakeItem> {
+    func captureElsewhere(_ isbn: String) async throws -> ID<QueueItem> {
         let detection = Detection(isbn: try ISBN(isbn), raw: isbn, origin: .photo)
         let items = try await another().enqueue([detection], preset: Preset(), lease: .zero, at: .now)
         return items[0].id
     }
 
     /// Locks the library as another process does, until ``Holder/release()``.
-    func lock(_ id: ID<IntakeItem>) async throws -> Holder {
+    func lock(_ id: ID<QueueItem>) async throws -> Holder {
         let (held, isHeld) = AsyncStream.makeStream(of: Void.self)
         let gate = DispatchSemaphore(value: 0)
         let other = try another()
@@ -124,5 +124,5 @@ extension Station.News {
     var cameraState: CameraState? { if case .camera(let state) = self { state } else { nil } }
     var view: Station.CameraView? { if case .view(let view) = self { view } else { nil } }
     var readyScanner: String? { if case .scannerReady(let name) = self { name } else { nil } }
-    var scannerTrouble: String? { if case .scannerTrouble(let message) = self { message } else { nil } }
+    var scannerFailed: String? { if case .scannerFailed(let message) = self { message } else { nil } }
 }

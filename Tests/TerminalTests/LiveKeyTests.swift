@@ -192,7 +192,7 @@ private final class LiveBench: Sendable {
         var options = Station.Options()
         options.saving = saving
         station = Station(
-            flow: CaptureFlow(intake: library, shelf: library, lookup: EverySource()), history: library,
+            flow: CaptureFlow(queue: library, shelf: library, lookup: EverySource()), history: library,
             options: options)
         terminal = LiveTerminal(
             station: station, keyboard: nil, sounds: Sounds(isMuted: true, environment: [:]) {},
@@ -228,7 +228,7 @@ private final class LiveBench: Sendable {
     }
 
     /// Captures a book and waits until it is found.
-    func capture(_ number: String, at time: Duration) async throws -> ID<IntakeItem> {
+    func capture(_ number: String, at time: Duration) async throws -> ID<QueueItem> {
         self.time.withLock { $0 = max($0, time) }
         let detection = Detection(isbn: try ISBN(number), raw: number, origin: .camera)
         let id = try await station.capture([detection])[0].id

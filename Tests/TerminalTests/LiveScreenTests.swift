@@ -62,7 +62,7 @@ import Testing
 
     @Test func `says what to do without a camera, wrapped, and that typed numbers work`() throws {
         var state = LiveState(batch: Batch())
-        state.camera = .trouble(
+        state.camera = .failed(
             CameraError(
                 .denied,
                 "cannot open /dev/video0: permission denied. Add yourself to the group 'video' or install udev/70-bookplate.rules."
@@ -212,7 +212,7 @@ private func candidate(
     let isbn = try ISBN(number)
     var copy = Copy(added: Date(timeIntervalSince1970: 1_795_262_400))
     copy.shelf = shelf
-    let item = IntakeItem(
+    let item = QueueItem(
         isbn: isbn, raw: number, origin: .camera, device: "desk", captured: .now, outcome: outcome,
         source: outcome == .found ? .openLibrary : nil, metadata: metadata)
     let owned = shelf == nil ? [] : [Book(edition: Edition(isbn: isbn, metadata: metadata), copy: copy)]

@@ -5,12 +5,12 @@ public enum CameraState: Sendable, Equatable {
     /// - Parameter name: the camera's name from its driver, or a name for the stream.
     case streaming(name: String, format: CaptureFormat)
     /// No frames arrive; the source retries automatically.
-    case trouble(CameraError)
+    case failed(CameraError)
     /// The stream has ended, or the source was stopped. No more frames will arrive.
     case ended
 }
 
-/// The reason why no frames arrive. It is reported once, when the trouble begins.
+/// The reason why no frames arrive. It is reported once, when frames stop arriving.
 public struct CameraError: Sendable, Equatable, CustomStringConvertible {
     public enum Kind: String, Sendable, CaseIterable {
         /// No camera is connected.
@@ -49,7 +49,7 @@ public enum ScannerEvent: Sendable, Equatable {
     case line(String)
     /// The scanner cannot be used now, or a line was lost. The scanner is tried again automatically. The message says
     /// what happened, where, and what to do, and is sent once.
-    case trouble(String)
+    case failed(String)
     /// The scanner is ready, or ready again.
     case ready(name: String)
 }

@@ -1,11 +1,11 @@
 import FoundationEssentials
 
-/// The local store of a station that captures into a hub: an intake queue in which every change waits until the hub has
+/// The local store of a station that captures into a hub: a queue in which every change waits until the hub has
 /// received it.
 ///
-/// When a method returns, its changes are on disk. Enqueuing, editing, skipping and undo go through ``Intake`` and
+/// When a method returns, its changes are on disk. Enqueuing, editing, skipping and undo go through ``CaptureQueue`` and
 /// ``History``, as in any library. Unlike in a library, confirming an item does not create a book.
-public protocol Outbox: Intake, History {
+public protocol Outbox: CaptureQueue, History {
     /// Stores a person's confirmations in one durable commit, as ``Shelf/add(_:continuing:at:)`` saves them in a
     /// library. The copy in the result has the id of the item, because the real copy is created by the hub.
     func confirm(_ confirmed: [Confirmed], continuing change: ID<Change>?, at now: Date) async throws -> [SaveResult]
@@ -16,7 +16,7 @@ public protocol Outbox: Intake, History {
 
     /// Returns the copies that the hub has created for items confirmed here, by item. Items that have been undone since
     /// are included as long as the hub does not know about the undo.
-    func copiesAtHub(with isbns: [ISBN]) async throws -> [ID<IntakeItem>: CopyAtHub]
+    func copiesAtHub(with isbns: [ISBN]) async throws -> [ID<QueueItem>: CopyAtHub]
 
     /// Returns the deliveries that the hub does not have yet, least recently changed first.
     func undelivered(limit: Int) async throws -> [HubDelivery]
@@ -29,13 +29,13 @@ public protocol Outbox: Intake, History {
     func apply(_ receipts: [HubReceipt], of deliveries: [HubDelivery]) async throws -> [HubNews]
     /// Returns the items that wait both here and at the hub, latest captured first. Somebody may answer such items at
     /// the hub.
-    func openAtHub() async throws -> [ID<IntakeItem>]
+    func openAtHub() async throws -> [ID<QueueItem>]
     /// Queues items for delivery again, because the hub has lost them.
-    func deliverAgain(_ items: [ID<IntakeItem>]) async throws
+    func deliverAgain(_ items: [ID<QueueItem>]) async throws
     /// Returns the next delivered item whose thumbnail the hub does not have.
-    func nextThumbnail() async throws -> (item: ID<IntakeItem>, jpeg: [UInt8])?
+    func nextThumbnail() async throws -> (item: ID<QueueItem>, jpeg: [UInt8])?
     /// Records that the hub has the item's thumbnail.
-    func markThumbnailDelivered(of item: ID<IntakeItem>) async throws
+    func markThumbnailDelivered(of item: ID<QueueItem>) async throws
 }
 
 /// The copy that the hub created for an item.
@@ -53,12 +53,12 @@ public struct CopyAtHub: Sendable, Equatable {
 /// News from the hub for the person at the station.
 public enum HubNews: Sendable, Equatable {
     /// Someone confirmed or skipped the item at the hub, so it has left the queue here.
-    case answered(ID<IntakeItem>, IntakeItem.State, ID<Copy>?)
-    /// The item was confirmed here, but the book is owned at the hub already. The item waits in the hub's intake queue.
-    case owned(ID<IntakeItem>, reason: String)
+    case answered(ID<QueueItem>, QueueItem.State, ID<Copy>?)
+    /// The item was confirmed here, but the book is owned at the hub already. The item waits in the hub's queue.
+    case owned(ID<QueueItem>, reason: String)
     /// The confirmation was undone here, but the hub kept the book.
-    case kept(ID<IntakeItem>, reason: String)
-    case refused(ID<IntakeItem>, reason: String)
+    case kept(ID<QueueItem>, reason: String)
+    case refused(ID<QueueItem>, reason: String)
 }
 
 /// The status of a hub, as the station knows it.

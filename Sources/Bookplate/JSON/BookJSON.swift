@@ -60,7 +60,7 @@ extension LookupAnswer {
     }
 }
 
-extension IntakeItem {
+extension QueueItem {
     /// One line of `scan intake list --json`.
     public var json: JSONValue {
         [

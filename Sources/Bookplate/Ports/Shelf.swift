@@ -3,7 +3,7 @@ import FoundationEssentials
 /// The saved collection, as capturing needs it. Only ``Confirmed`` books can be added.
 public protocol Shelf: Sendable {
     /// Saves confirmed books, each of them entirely or not at all, in one durable commit that also confirms their
-    /// intake items.
+    /// queue items.
     ///
     /// The result says whether a request was saved before, whether the edition is owned already (unless `anotherCopy`
     /// is true), and whether a copy was on the wishlist or in the trash. One call makes one change, which undo reverts,
@@ -89,7 +89,7 @@ public enum SaveResult: Sendable, Equatable {
     case wishFulfilled(ID<Copy>, change: ID<Change>)
     /// A copy was restored from the trash.
     case restored(ID<Copy>, change: ID<Change>)
-    /// The edition is owned already. Nothing was saved, and the intake item is unchanged.
+    /// The edition is owned already. Nothing was saved, and the queue item is unchanged.
     case owned(Book)
     /// The same request was saved before, so nothing was done.
     case alreadySaved(ID<Copy>)

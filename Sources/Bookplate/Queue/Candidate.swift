@@ -1,12 +1,12 @@
-/// An intake item with its metadata, waiting for a person's answer.
+/// A queue item with its metadata, waiting for a person's answer.
 public struct Candidate: Sendable, Equatable {
-    public let item: IntakeItem
+    public let item: QueueItem
     /// The metadata to save: the item's metadata with any edits by the person.
     public var metadata: Metadata
     /// The copies of the same edition in the library, including copies in the trash.
     public var existing: [Book]
 
-    public init(item: IntakeItem, existing: [Book] = []) {
+    public init(item: QueueItem, existing: [Book] = []) {
         self.item = item
         self.existing = existing
         metadata = Metadata()
@@ -20,7 +20,7 @@ public struct Candidate: Sendable, Equatable {
     /// True if the candidate has a title, so that it can be saved as it is.
     public var isComplete: Bool { metadata.title?.isEmpty == false }
 
-    /// Confirms the candidate. This is the only way in which an intake item gets into the library.
+    /// Confirms the candidate. This is the only way in which a queue item gets into the library.
     ///
     /// - Parameters:
     ///   - confirmer: the way in which the person confirms it.
@@ -60,8 +60,8 @@ public enum ConfirmRefusal: Error, Sendable, Equatable, CustomStringConvertible 
 public struct Confirmed: Sendable, Equatable {
     /// The id of the request. Saving the same request twice makes only one copy.
     public let request: String
-    /// The intake item that the book came from; `nil` if the book was entered without an intake item.
-    public let item: ID<IntakeItem>?
+    /// The queue item that the book came from; `nil` if the book was entered without a queue item.
+    public let item: ID<QueueItem>?
     public let isbn: ISBN?
     public let isbnText: String?
     public let metadata: Metadata
@@ -73,7 +73,7 @@ public struct Confirmed: Sendable, Equatable {
     public let editedFields: Set<Metadata.Field>
 
     fileprivate init(
-        request: String, item: ID<IntakeItem>?, isbn: ISBN?, isbnText: String?, metadata: Metadata, preset: Preset,
+        request: String, item: ID<QueueItem>?, isbn: ISBN?, isbnText: String?, metadata: Metadata, preset: Preset,
         anotherCopy: Bool, confirmer: Confirmer
     ) {
         self.request = request
@@ -115,7 +115,7 @@ public struct Confirmed: Sendable, Equatable {
 
     /// Returns this book, recorded as the answer to an item of the queue. The item leaves the queue when the book is
     /// saved, and comes back if the save is undone.
-    public func answering(_ item: ID<IntakeItem>) -> Confirmed {
+    public func answering(_ item: ID<QueueItem>) -> Confirmed {
         Confirmed(
             request: request, item: item, isbn: isbn, isbnText: isbnText, metadata: metadata, preset: preset,
             anotherCopy: anotherCopy, confirmer: confirmer)

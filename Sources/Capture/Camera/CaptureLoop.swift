@@ -54,12 +54,12 @@ struct CaptureLoop<Host: CameraHost> {
                 lastNew = nil
                 let isBusy = node.error == .busy
                 let holder = isBusy ? host.holder(of: node.device.path) : nil
-                report(.trouble(.refused(node.device, node.error ?? .noPictures, holder: holder)), onState)
+                report(.failed(.refused(node.device, node.error ?? .noPictures, holder: holder)), onState)
                 opened = host.identity(of: node.device.path)
                 pause(isBusy ? backoff.next() : Self.interval, watching: node.device, onState)
             case .none:
                 lastNew = nil
-                report(.trouble(absenceError(nodes)), onState)
+                report(.failed(absenceError(nodes)), onState)
                 pause(Self.interval, watching: nil, onState)
             }
         }
@@ -166,16 +166,16 @@ struct CaptureLoop<Host: CameraHost> {
         }
         lastNew = nil
         if error.isGone {
-            if choice.last == nil { return report(.trouble(.noCamera), onState) }
+            if choice.last == nil { return report(.failed(.noCamera), onState) }
             choice.markLost(at: host.now)
             backoff.reset()
-            report(.trouble(.unplugged(device)), onState)
+            report(.failed(.unplugged(device)), onState)
         } else if error.isBusy {
-            report(.trouble(.busy(device, holder: host.holder(of: device.path))), onState)
+            report(.failed(.busy(device, holder: host.holder(of: device.path))), onState)
         } else if error.isDenied {
-            report(.trouble(.denied(path: device.path)), onState)
+            report(.failed(.denied(path: device.path)), onState)
         } else {
-            report(.trouble(.failing(device, error)), onState)
+            report(.failed(.failing(device, error)), onState)
         }
     }
 
@@ -207,7 +207,7 @@ struct CaptureLoop<Host: CameraHost> {
 
     private mutating func markSilence(of device: CameraDevice) {
         guard let lastNew, host.now - lastNew >= Self.frozenAfter else { return }
-        current = .trouble(.frozen(device))
+        current = .failed(.frozen(device))
         lastReport = nil
     }
 

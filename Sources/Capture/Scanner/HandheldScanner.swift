@@ -56,7 +56,7 @@ private struct Listener {
             } catch {
                 // After "unplugged" was reported, "missing" would add nothing.
                 if error != reported, !(error.isMissing && reported == .unplugged(path: path)) {
-                    send(.trouble(error.description))
+                    send(.failed(error.description))
                     reported = error
                 }
             }
@@ -94,7 +94,7 @@ private struct Listener {
                 switch line.consume(event) {
                 case .line(let text): send(.line(text))
                 case .lost(let loss):
-                    send(.trouble(loss.explanation(name: name)))
+                    send(.failed(loss.explanation(name: name)))
                     send(.ready(name: name))
                 case nil: break
                 }

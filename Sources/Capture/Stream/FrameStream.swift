@@ -50,7 +50,7 @@ public final class FrameStream: FrameSource {
         defer { onState(.ended) }
         guard var picture = StreamPicture(preview: preview) else {
             return onState(
-                .trouble(CameraError(.failing, "cannot decode frames: out of memory. Close other programs.")))
+                .failed(CameraError(.failing, "cannot decode frames: out of memory. Close other programs.")))
         }
         var splitter = FrameSplitter()
         var status = StreamStatus(now())
@@ -61,10 +61,10 @@ public final class FrameStream: FrameSource {
                 switch splitter.fill(from: descriptor) {
                 case .some: break
                 case .end: return finish(splitter, status, onState)
-                case .failed(let error): return onState(.trouble(.cannotRead(error)))
+                case .failed(let error): return onState(.failed(.cannotRead(error)))
                 }
             case .ended: break
-            case .failed(let error): return onState(.trouble(.cannotRead(error)))
+            case .failed(let error): return onState(.failed(.cannotRead(error)))
             }
             let arrival = now()
             while !stopSignal.isStopped, decode(splitter.next(), &splitter, &picture, at: arrival) {
@@ -100,7 +100,7 @@ public final class FrameStream: FrameSource {
             if splitter.endsInDamage { counts.dropped += 1 }
             return counts.delivered
         }
-        if delivered == 0, status.state != .trouble(.noFrames) { onState(.trouble(.noFrames)) }
+        if delivered == 0, status.state != .failed(.noFrames) { onState(.failed(.noFrames)) }
     }
 }
 
@@ -127,8 +127,8 @@ private struct StreamStatus {
 
     /// Records an error. The next call of ``isDue(at:)`` then returns true.
     mutating func fail(_ error: CameraError) {
-        guard state != .trouble(error) else { return }
-        (state, format, hasChanged) = (.trouble(error), nil, true)
+        guard state != .failed(error) else { return }
+        (state, format, hasChanged) = (.failed(error), nil, true)
     }
 
     /// Returns true if the state must be reported, because it has changed or the last report was at least a second ago.

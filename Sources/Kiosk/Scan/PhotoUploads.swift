@@ -47,12 +47,12 @@ extension StationRoutes {
     }
 }
 
-extension ID<IntakeItem> {
+extension ID<QueueItem> {
     /// Derives the id of a book in a photo from the request's id, so that a repeated request gives the same id. The id
     /// is a UUID of version 8 (RFC 9562, 5.8).
     ///
     /// - Parameter number: the number of this book among the books with the same ISBN in the photo, from 0.
-    fileprivate init(of isbn: ISBN, number: Int, askedBy request: ID<IntakeItem>) {
+    fileprivate init(of isbn: ISBN, number: Int, askedBy request: ID<QueueItem>) {
         var bytes = Array(SHA256.digest(of: "\(request.rawValue) \(isbn.digits) \(number)".utf8).prefix(16))
         bytes[6] = bytes[6] & 0x0F | 0x80
         bytes[8] = bytes[8] & 0x3F | 0x80

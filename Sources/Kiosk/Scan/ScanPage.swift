@@ -108,7 +108,7 @@ struct ScanPage: Sendable {
         case nil: texts("scan.noCamera")
         case .starting: texts("scan.starting")
         case .streaming: ""
-        case .trouble(let error): texts.message(for: error).cleanedLine
+        case .failed(let error): texts.message(for: error).cleanedLine
         case .ended: texts("scan.ended")
         }
     }
@@ -134,7 +134,7 @@ extension CameraState? {
         case nil: "none"
         case .starting: "starting"
         case .streaming: "streaming"
-        case .trouble: "trouble"
+        case .failed: "trouble"
         case .ended: "ended"
         }
     }

@@ -125,7 +125,7 @@ extension CameraState? {
         case .starting: state = "starting"
         case .streaming(let camera, let format):
             (state, name, width, height) = ("streaming", camera.cleanedLine, format.width, format.height)
-        case .trouble(let error): (state, kind, text) = ("trouble", error.kind.rawValue, texts.message(for: error))
+        case .failed(let error): (state, kind, text) = ("trouble", error.kind.rawValue, texts.message(for: error))
         case .ended: state = "ended"
         }
         return [
@@ -153,7 +153,7 @@ extension Station.News {
         case .batch: KioskEvent(name: "batch", data: .object([]))
         case .camera(let state): KioskEvent(name: "camera") { language in texts[language].map(state.json) ?? .null }
         case .view(let view): KioskEvent(name: "glance", data: view.json)
-        case .captureWaits, .saved, .settled, .failed, .sourceEnded, .scannerReady, .scannerTrouble: nil
+        case .captureWaits, .saved, .settled, .failed, .sourceEnded, .scannerReady, .scannerFailed: nil
         }
     }
 

@@ -50,7 +50,7 @@ struct StationRoutes: Sendable {
     }
 
     /// Returns the id of the item for the id of a request; `nil` if the request has no id.
-    func item(of request: String?) throws -> ID<IntakeItem>? {
+    func item(of request: String?) throws -> ID<QueueItem>? {
         guard let request else { return nil }
         guard let uuid = UUID(uuidString: request) else {
             throw RequestRefusal(.badField, "\"request\" must be a UUID.")
@@ -79,7 +79,7 @@ struct StationRoutes: Sendable {
     private struct Tick: Decodable { var ticked: Bool }
 
     private func tick(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
-        let id = try context.id(of: IntakeItem.self)
+        let id = try context.id(of: QueueItem.self)
         let body = try await request.json(Tick.self)
         return JSONResponse(["row": try await station.tick(id, body.ticked).json])
     }
@@ -87,31 +87,31 @@ struct StationRoutes: Sendable {
     private struct Save: Decodable { var anotherCopy: Bool? }
 
     private func save(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
-        let id = try context.id(of: IntakeItem.self)
+        let id = try context.id(of: QueueItem.self)
         let body = try await request.json(Save.self)
         return JSONResponse(try await station.save([id], anotherCopy: body.anotherCopy ?? false).json)
     }
 
     private func skip(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
-        let id = try context.id(of: IntakeItem.self)
+        let id = try context.id(of: QueueItem.self)
         _ = try await request.json(IgnoredBody.self)
         return try await skip([id])
     }
 
     private func lookUp(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
-        let id = try context.id(of: IntakeItem.self)
+        let id = try context.id(of: QueueItem.self)
         _ = try await request.json(IgnoredBody.self)
         return try await lookUp([id])
     }
 
     private func edit(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
-        let id = try context.id(of: IntakeItem.self)
+        let id = try context.id(of: QueueItem.self)
         let edit = try MetadataEdit(ofRow: try await request.object())
         return JSONResponse(["row": try await station.edit(id, edit).json])
     }
 
     private func thumbnail(_ request: Request, _ context: KioskContext) async throws -> Response {
-        guard let bytes = try await station.thumbnail(of: context.id(of: IntakeItem.self)) else {
+        guard let bytes = try await station.thumbnail(of: context.id(of: QueueItem.self)) else {
             throw RequestRefusal.notFound("picture")
         }
         // The picture never changes, so it may be cached. The cache must be private because the picture belongs to the
@@ -127,7 +127,7 @@ struct StationRoutes: Sendable {
         var ids: [String]
         var anotherCopy: Bool?
 
-        var items: [ID<IntakeItem>] { ids.map { ID(rawValue: $0) } }
+        var items: [ID<QueueItem>] { ids.map { ID(rawValue: $0) } }
     }
 
     private func saveSeveral(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
@@ -143,12 +143,12 @@ struct StationRoutes: Sendable {
         try await lookUp(try await request.json(ItemsBody.self).items)
     }
 
-    private func skip(_ ids: [ID<IntakeItem>]) async throws -> JSONResponse {
+    private func skip(_ ids: [ID<QueueItem>]) async throws -> JSONResponse {
         let skipped = try await station.skip(ids)
         return JSONResponse(["skipped": .integer(skipped.count), "change": .string(skipped.change.rawValue)])
     }
 
-    private func lookUp(_ ids: [ID<IntakeItem>]) async throws -> JSONResponse {
+    private func lookUp(_ ids: [ID<QueueItem>]) async throws -> JSONResponse {
         try await station.lookUpAgain(ids)
         return JSONResponse(["asked": .integer(ids.count)])
     }

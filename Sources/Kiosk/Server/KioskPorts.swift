@@ -3,8 +3,8 @@ import FoundationEssentials
 import Station
 
 /// Everything that the kiosk needs from a library.
-public typealias KioskLibrary = Access & Authors & Covers & BookEntry & EditableShelf & History & HubIntake & Intake
-    & Labels & LibrarySettings & LibraryWatch & PairedStations & ReadingLog & Annotations & Search & Stats
+public typealias KioskLibrary = Access & Annotations & Authors & BookEntry & CaptureQueue & Covers & EditableShelf
+    & History & HubQueue & Labels & LibrarySettings & LibraryWatch & PairedStations & ReadingLog & Search & Stats
 
 /// The kiosk's dependencies, which the program puts together.
 public struct KioskPorts: Sendable {
@@ -42,7 +42,7 @@ extension Station {
         var options = Options()
         (options.isOffline, options.followsQueue) = (true, true)
         self.init(
-            flow: CaptureFlow(intake: library, shelf: library, lookup: NoSource(), now: now), history: library,
+            flow: CaptureFlow(queue: library, shelf: library, lookup: NoSource(), now: now), history: library,
             options: options)
     }
 }

@@ -92,7 +92,7 @@ struct HubRoutes: Sendable {
         guard bytes.starts(with: [0xFF, 0xD8, 0xFF]), bytes.suffix(2) == [0xFF, 0xD9] else {
             throw Self.refusal("The thumbnail is not a JPEG.")
         }
-        let id = try context.id(of: IntakeItem.self)
+        let id = try context.id(of: QueueItem.self)
         guard try await parts.library.keepThumbnail(bytes, of: id, from: station.id) else {
             throw RequestRefusal.notFound("item")
         }

@@ -158,7 +158,7 @@ struct DeliveryImport {
         }
     }
 
-    private func set(_ state: IntakeItem.State, of id: ID<IntakeItem>) throws {
+    private func set(_ state: QueueItem.State, of id: ID<QueueItem>) throws {
         try db.run(
             "UPDATE intakeItem SET state = ?, leaseHolder = NULL, leaseUntil = NULL WHERE uuid = ? AND state <> ?",
             [state.rawValue, id.rawValue, state.rawValue])
@@ -178,12 +178,12 @@ extension Preset {
     }
 }
 
-/// The latest delivery of an intake item, as a row of the table delivery.
+/// The latest delivery of a queue item, as a row of the table delivery.
 struct StoredDelivery {
-    let id: ID<IntakeItem>
+    let id: ID<QueueItem>
     let station: ID<PairedStation>
     let revision: Int
-    let state: IntakeItem.State
+    let state: QueueItem.State
     let act: String?
     var change: String?
     var outcome = HubReceipt.Outcome.accepted
@@ -197,7 +197,7 @@ struct StoredDelivery {
     }
 
     /// - Returns: the latest delivery of an item; `nil` if no station has delivered the item.
-    static func one(_ db: Database, _ id: ID<IntakeItem>) throws -> StoredDelivery? {
+    static func one(_ db: Database, _ id: ID<QueueItem>) throws -> StoredDelivery? {
         try db.row(
             "SELECT delivery.*, station.uuid FROM delivery JOIN station ON station.id = delivery.station WHERE item = ?",
             [id.rawValue]

@@ -3,7 +3,7 @@ import FoundationEssentials
 import GRDB
 
 extension LibraryFile {
-    /// Opens a station's outbox, or creates it. An outbox is a library file in which every change of the intake queue
+    /// Opens a station's outbox, or creates it. An outbox is a library file in which every change of the queue
     /// waits until it is sent to the hub.
     ///
     /// - Parameter hub: the address of the hub, which is stored when the outbox is created and never changes.
@@ -67,7 +67,7 @@ extension LibraryFile: Outbox {
         ).mapValues { $0.map { item, confirmation in confirmation.book(of: item) } }
     }
 
-    public func copiesAtHub(with isbns: [ISBN]) async throws -> [ID<IntakeItem>: CopyAtHub] {
+    public func copiesAtHub(with isbns: [ISBN]) async throws -> [ID<QueueItem>: CopyAtHub] {
         let rows = try await read { db in
             try db.rows(
                 """
@@ -77,7 +77,7 @@ extension LibraryFile: Outbox {
                 """, [jsonList(isbns.map(\.digits))]
             ).map { row in
                 (
-                    ID<IntakeItem>(rawValue: row["uuid"]),
+                    ID<QueueItem>(rawValue: row["uuid"]),
                     CopyAtHub(id: ID(rawValue: row["copy"]), isUndone: row["isUndone"])
                 )
             }
@@ -104,7 +104,7 @@ extension LibraryFile: Outbox {
         try await read { db in try db.value(Int.self, "SELECT count(*) FROM outboxItem WHERE revision > sent") ?? 0 }
     }
 
-    public func openAtHub() async throws -> [ID<IntakeItem>] {
+    public func openAtHub() async throws -> [ID<QueueItem>] {
         try await read { db in
             try db.rows(
                 """
@@ -115,7 +115,7 @@ extension LibraryFile: Outbox {
         }
     }
 
-    public func deliverAgain(_ items: [ID<IntakeItem>]) async throws {
+    public func deliverAgain(_ items: [ID<QueueItem>]) async throws {
         try await write { db in
             try db.run(
                 """
@@ -125,7 +125,7 @@ extension LibraryFile: Outbox {
         }
     }
 
-    public func nextThumbnail() async throws -> (item: ID<IntakeItem>, jpeg: [UInt8])? {
+    public func nextThumbnail() async throws -> (item: ID<QueueItem>, jpeg: [UInt8])? {
         try await read { db in
             let row = try db.row(
                 """
@@ -138,7 +138,7 @@ extension LibraryFile: Outbox {
         }
     }
 
-    public func markThumbnailDelivered(of item: ID<IntakeItem>) async throws {
+    public func markThumbnailDelivered(of item: ID<QueueItem>) async throws {
         try await write { db in
             try db.run(
                 "UPDATE outboxItem SET hasSentThumbnail = 1 WHERE item = (SELECT id FROM intakeItem WHERE uuid = ?)",
@@ -199,7 +199,7 @@ private struct StoredConfirmation: Codable {
     var act: String
 
     /// Returns the book that the hub will create from this confirmation.
-    func book(of item: IntakeItem) -> Book {
+    func book(of item: QueueItem) -> Book {
         var copy = Copy(id: ID(rawValue: item.id.rawValue), added: item.captured)
         (copy.shelf, copy.tags, copy.status) = (preset.shelf, preset.tags, preset.status)
         (copy.isOwned, copy.isOnWishlist) = (!preset.isWishlist, preset.isWishlist)

@@ -7,7 +7,7 @@ extension LibraryFile {
     /// so the same library always results in the same records. Memory use is limited, and other connections can read
     /// and write at the same time.
     ///
-    /// The export leaves out the intake queue, the pictures of covers, the answer cache and the change history.
+    /// The export leaves out the queue, the pictures of covers, the answer cache and the change history.
     ///
     /// - Parameter receive: the function that receives the records one by one. If it throws, the export ends.
     public func export(_ receive: @Sendable @escaping (LibraryRecord) throws -> Void) async throws {

@@ -135,15 +135,15 @@ private struct BookName {
     }
 }
 
-extension Intake {
+extension CaptureQueue {
     /// Returns the waiting items with the given names. A name is an id, the end of an id, or an ISBN. Without names,
     /// all waiting items are returned.
     ///
     /// - Throws: ``CommandError`` if a name fits no item.
-    func waitingItems(named names: [String]) async throws -> [IntakeItem] {
+    func waitingItems(named names: [String]) async throws -> [QueueItem] {
         let waiting = try await items(in: [.waiting])
         guard !names.isEmpty else { return waiting }
-        var chosen: [IntakeItem] = []
+        var chosen: [QueueItem] = []
         for name in names {
             let isbn = try? ISBN(name)
             let ending = name.lowercased()

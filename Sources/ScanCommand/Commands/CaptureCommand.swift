@@ -9,7 +9,7 @@ struct CaptureCommand: AsyncParsableCommand {
         commandName: "capture",
         abstract: "Capture books with the camera, from photos, or from numbers (the default command).",
         discussion: """
-            Every ISBN is first put into the intake queue, then looked up, and then shown
+            Every ISBN is first put into the queue, then looked up, and then shown
             as a card. One key answers the card: s save, e edit, k skip, c another copy,
             a save all, u undo the last, q quit. Without a terminal and without --yes, the
             books stay in the queue (exit code 4).
@@ -212,7 +212,7 @@ private struct CaptureTarget: Sendable {
 
     /// The advice on confirming the captured books, without a full stop.
     var confirmHint: String {
-        hub == nil ? "To confirm them, run 'scan intake confirm'" : "To confirm them, open the intake queue of the hub"
+        hub == nil ? "To confirm them, run 'scan intake confirm'" : "To confirm them, open the hub's Intake page"
     }
 
     /// The message that is printed if a signal ends the run.

@@ -23,7 +23,7 @@ struct IntakeCommand: AsyncParsableCommand {
                 if !output.json { Output.shared.printNotice("There is no library yet, so the queue is empty.") }
                 return
             }
-            let items = try await library.items(in: all ? Set(IntakeItem.State.allCases) : [.waiting])
+            let items = try await library.items(in: all ? Set(QueueItem.State.allCases) : [.waiting])
             if items.isEmpty, !output.json { Output.shared.printNotice("The queue is empty.") }
             for item in items {
                 if output.json {
@@ -34,7 +34,7 @@ struct IntakeCommand: AsyncParsableCommand {
             }
         }
 
-        static func line(for item: IntakeItem) -> String {
+        static func line(for item: QueueItem) -> String {
             let title = item.metadata?.title?.oneLine ?? item.reason?.oneLine ?? "not looked up yet"
             let state = item.state == .waiting ? "" : " [\(item.state == .skipped ? "skipped" : item.state.rawValue)]"
             return "\(item.id.rawValue.suffix(6))  \(item.isbn.hyphenated)  \(item.captured.utcDay)  \(title)\(state)"

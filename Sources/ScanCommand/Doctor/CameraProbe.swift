@@ -34,7 +34,7 @@ struct CameraProbe {
             do {
                 for try await event in scan.events() { recorder.record(event) }
             } catch {
-                recorder.record(.camera(.trouble(CameraError(.failing, "the frames cannot be read: \(error)."))))
+                recorder.record(.camera(.failed(CameraError(.failing, "the frames cannot be read: \(error)."))))
             }
             recorder.finish()
         }
@@ -127,7 +127,7 @@ private final class CameraRecorder: Sendable {
             switch event {
             case .camera(.streaming(let name, let format)):
                 (state.findings.name, state.findings.format) = (name, format)
-            case .camera(.trouble(let error)):
+            case .camera(.failed(let error)):
                 state.findings.error = state.findings.error ?? error
                 state.isFinished = true
             case .camera(.starting), .camera(.ended): break

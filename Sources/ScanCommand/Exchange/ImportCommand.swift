@@ -1,4 +1,5 @@
 import ArgumentParser
+import Async
 import Bookplate
 import Exchange
 import Foundation
@@ -198,14 +199,11 @@ struct PatientImport: BookImport {
     ) async throws -> Result {
         let end = ContinuousClock.now + limit
         var isReported = false
-        while true {
-            do {
-                return try await act()
-            } catch let error as LibraryError where error.isTransient && ContinuousClock.now < end {
-                if !isReported { Output.shared.printError("\(CommandError(describing: error)) Trying again.") }
-                isReported = true
-                try await Task.sleep(for: .seconds(1))
-            }
+        return try await retry(act) { error in
+            guard let error = error as? LibraryError, error.isTransient, ContinuousClock.now < end else { return false }
+            if !isReported { Output.shared.printError("\(CommandError(describing: error)) Trying again.") }
+            isReported = true
+            return true
         }
     }
 }

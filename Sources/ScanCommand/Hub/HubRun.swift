@@ -52,7 +52,7 @@ struct HubRun: Sendable {
 
     var flow: CaptureFlow {
         CaptureFlow(
-            intake: outbox, shelf: HubShelf(outbox: outbox, client: client, link: link),
+            queue: outbox, shelf: HubShelf(outbox: outbox, client: client, link: link),
             lookup: HubLookup(client: client, link: link, own: lookup))
     }
 

@@ -79,7 +79,7 @@ struct Watchdog: Sendable {
     static func look(at library: any LibrarySettings, camera: @escaping @Sendable () -> CameraState?) -> HealthCheck {
         {
             _ = try await library.settings()
-            guard case .trouble(let error) = camera(), error.kind == .stuck else { return nil }
+            guard case .failed(let error) = camera(), error.kind == .stuck else { return nil }
             return error.description
         }
     }

@@ -51,7 +51,7 @@ package struct CaptureRun: Sendable {
     package func run() async throws { try await run(expected: nil) { for await _ in sourceEnd.stream {} } }
 
     /// Gets answers for items that are already in the queue. Items that were not found before are looked up first.
-    package func answer(_ items: [IntakeItem]) async throws {
+    package func answer(_ items: [QueueItem]) async throws {
         events.expect(items)
         try await run(expected: items.count) { try await station.adopt(items) }
     }
@@ -148,13 +148,13 @@ package struct CaptureRun: Sendable {
         case .failed(let error): throw error
         case .camera(let state): if let state { show(state) }
         case .sourceEnded:
-            if case .trouble(let error) = await station.snapshot(limit: 0).camera {
+            if case .failed(let error) = await station.snapshot(limit: 0).camera {
                 events.report(error.kind == .noFrames ? .unreadable : .unavailable)
             }
             // A handheld scanner works without a camera.
             if !station.hasScanner { sourceEnd.continuation.finish() }
         case .scannerReady(let name): Output.shared.printNotice("\(name.printable) is ready.")
-        case .scannerTrouble(let message): Output.shared.printError(message)
+        case .scannerFailed(let message): Output.shared.printError(message)
         case .saved(let saved): events.show(saved.events)
         case .batch, .view: break
         }
@@ -164,7 +164,7 @@ package struct CaptureRun: Sendable {
         switch camera {
         case .starting, .ended: break
         case .streaming(let name, let format): Output.shared.printNotice("\(name.printable): \(format)")
-        case .trouble(let error): Output.shared.printError(error.description)
+        case .failed(let error): Output.shared.printError(error.description)
         }
     }
 

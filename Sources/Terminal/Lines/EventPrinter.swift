@@ -22,7 +22,7 @@ package enum RunIssue: Sendable {
 package final class EventPrinter: Sendable {
     private struct State {
         /// The last event of each captured item.
-        var lastEvents: [ID<IntakeItem>: CaptureEvent.Name] = [:]
+        var lastEvents: [ID<QueueItem>: CaptureEvent.Name] = [:]
         var refused = 0
         var unreadable = 0
         /// The events that are printed when the card on the screen is answered; nil while no card is shown.
@@ -61,7 +61,7 @@ package final class EventPrinter: Sendable {
     package var total: Int { state.withLock { $0.lastEvents.count } }
 
     /// Counts items from the queue that have to be answered in this run.
-    func expect(_ items: [IntakeItem]) {
+    func expect(_ items: [QueueItem]) {
         state.withLock { state in for item in items { state.lastEvents[item.id] = .captured } }
     }
 
@@ -173,7 +173,7 @@ extension HubNews {
     package var message: String? {
         switch self {
         case .answered: nil
-        case .owned(_, let reason): "The book waits in the hub's intake queue: \(reason.printable)."
+        case .owned(_, let reason): "The book waits in the hub's queue: \(reason.printable)."
         case .kept(_, let reason): "Undone only on this device: \(reason.printable)."
         case .refused(_, let reason): "The hub refused the book: \(reason.printable)."
         }

@@ -63,7 +63,7 @@ struct Prompt {
     /// The row on the card.
     private var open: Station.Row?
     /// The rows about which the person will be asked next.
-    private var waiting: [ID<IntakeItem>] = []
+    private var waiting: [ID<QueueItem>] = []
     private var form: EditForm?
     private var answered = 0
     private var hasActs = false
@@ -107,12 +107,12 @@ struct Prompt {
         if let failure { run.events.report(.error(failure)) }
     }
 
-    private func isAsked(_ id: ID<IntakeItem>) -> Bool {
+    private func isAsked(_ id: ID<QueueItem>) -> Bool {
         open?.id == id || waiting.contains(id)
     }
 
     /// Returns the rows that are in the batch, as the station has them now.
-    private func rows(_ ids: [ID<IntakeItem>]) async -> [Station.Row] {
+    private func rows(_ ids: [ID<QueueItem>]) async -> [Station.Row] {
         var rows: [Station.Row] = []
         for id in ids { if let row = await station.row(id) { rows.append(row) } }
         return rows
@@ -204,7 +204,7 @@ struct Prompt {
 
     // If an act fails, the book stays on the screen and in the queue, and the person can try again with the next key.
 
-    private mutating func save(_ ids: [ID<IntakeItem>], anotherCopy: Bool = false) async {
+    private mutating func save(_ ids: [ID<QueueItem>], anotherCopy: Bool = false) async {
         do {
             let saved = try await station.save(
                 ids, anotherCopy: anotherCopy, continuing: savesAll ? change : nil)
@@ -238,7 +238,7 @@ struct Prompt {
         await save(ticked)
     }
 
-    private mutating func skip(_ id: ID<IntakeItem>) async {
+    private mutating func skip(_ id: ID<QueueItem>) async {
         do {
             let skipped = try await station.skip([id])
             failure = nil

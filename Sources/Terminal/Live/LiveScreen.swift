@@ -51,7 +51,7 @@ struct LiveScreen {
             var facts = " \(format.width)x\(format.height) \(format.pixelFormat.rawValue)"
             if state.framesPerSecond > 0 { facts += " \(Int(state.framesPerSecond.rounded())) fps" }
             return [ScreenLine([name, .init("● ", .new), .init(camera), .init(facts, .faint)], right: right)]
-        case .trouble(let error):
+        case .failed(let error):
             let reason = error.description.oneLine.wrapped(columns - 2).prefix(isRoomy ? 3 : 1)
             return [ScreenLine([name, .init("▲ \(error.kind.word)", .attention)], right: right)]
                 + reason.map { ScreenLine("  \($0)", .attention) }
@@ -79,7 +79,7 @@ struct LiveScreen {
 
     // MARK: Forms
 
-    private func editLines(_ id: ID<IntakeItem>, _ form: EditForm) -> [ScreenLine] {
+    private func editLines(_ id: ID<QueueItem>, _ form: EditForm) -> [ScreenLine] {
         let number = state.batch[id]?.candidate.item.isbn.hyphenated ?? ""
         var lines: [ScreenLine] = [.rule("Edit \(number)", columns: columns)]
         for row in form.rows { lines.append(field(row.label, row.text, isBeingEdited: row.isBeingEdited)) }
@@ -144,7 +144,7 @@ struct LiveScreen {
         if !state.pending.isEmpty { left += " · \(state.pending.count) not on disk yet" }
         guard state.earlier > 0 else { return ScreenLine(left) }
         let waiting = "\(state.earlier) waiting from earlier"
-        let advice = state.hub == nil ? "'scan intake confirm'" : "the hub's intake shows them"
+        let advice = state.hub == nil ? "'scan intake confirm'" : "the hub's Intake page shows them"
         let right = [waiting + " (\(advice)) ", waiting + " "].first { left.columns + $0.columns + 1 <= columns }
         return ScreenLine([.init(left)], right: right.map { [.init($0, .faint)] } ?? [])
     }

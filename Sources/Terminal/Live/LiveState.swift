@@ -5,7 +5,7 @@ import Station
 struct LiveState {
     var batch: Batch
     /// The row that a person selected. If it is nil, the card always shows the newest row.
-    var selected: ID<IntakeItem>?
+    var selected: ID<QueueItem>?
     var mode = Mode.list
     var message: Message?
 
@@ -32,7 +32,7 @@ struct LiveState {
     enum Mode {
         case list, help
         case number(NumberInput)
-        case edit(ID<IntakeItem>, EditForm)
+        case edit(ID<QueueItem>, EditForm)
         case preset(PresetForm)
     }
 
@@ -65,10 +65,10 @@ struct LiveState {
     var current: Batch.Row? { selected.flatMap { batch[$0] } ?? batch.rows.last }
 
     /// Shows a row on the card. If it is the newest row, the card also shows every new row from then on.
-    mutating func select(_ id: ID<IntakeItem>) { selected = id == batch.rows.last?.id ? nil : id }
+    mutating func select(_ id: ID<QueueItem>) { selected = id == batch.rows.last?.id ? nil : id }
 
     /// Selects the next older open row if the selected row was answered, so that a person can work through the list.
-    mutating func advance(from answered: [ID<IntakeItem>]) {
+    mutating func advance(from answered: [ID<QueueItem>]) {
         guard let selected, answered.contains(selected),
             let position = batch.rows.firstIndex(where: { $0.id == selected }),
             let next = batch.rows[..<position].last(where: { $0.end == nil })

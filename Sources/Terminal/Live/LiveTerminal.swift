@@ -32,13 +32,13 @@ package actor LiveTerminal {
     /// A key with the row that was on the card when it was pressed.
     private struct HeldKey {
         var key: Keyboard.Key
-        var row: ID<IntakeItem>?
+        var row: ID<QueueItem>?
         var time: Duration
     }
 
     /// A new capture that replaced another book on the card.
     private struct CardChange {
-        var before: ID<IntakeItem>
+        var before: ID<QueueItem>
         var time: Duration
     }
 
@@ -159,7 +159,7 @@ package actor LiveTerminal {
 
     /// Shows the camera's state. After an error, the end of the frames is not shown, because the error says more.
     private func show(_ camera: CameraState) {
-        if case .trouble = state.camera, camera == .ended { return }
+        if case .failed = state.camera, camera == .ended { return }
         state.camera = camera
     }
 
@@ -185,7 +185,7 @@ package actor LiveTerminal {
             close()
         case .sourceEnded(nil): state.isSourceOver = true
         case .scannerReady(let name): show("\(name) is ready.", .new)
-        case .scannerTrouble(let message): show(message, .attention)
+        case .scannerFailed(let message): show(message, .attention)
         }
         await refresh()
     }
@@ -271,7 +271,7 @@ package actor LiveTerminal {
 
     /// Returns the row that a key is meant for. That is the row on the card, unless a capture replaced it just before
     /// the key was pressed. In that case it is the replaced row, if that row is still open.
-    private func row(meantBy key: Keyboard.Key, at time: Duration) -> ID<IntakeItem>? {
+    private func row(meantBy key: Keyboard.Key, at time: Duration) -> ID<QueueItem>? {
         // A key that is not about the row shows that the person has seen the new card.
         if !key.isAboutRow { cardChange = nil }
         if let cardChange, time - cardChange.time < Self.reaction, state.batch[cardChange.before]?.end == .none {
@@ -365,7 +365,7 @@ package actor LiveTerminal {
         return true
     }
 
-    private func advance(_ id: ID<IntakeItem>, _ form: EditForm, _ step: EditForm.Step) async {
+    private func advance(_ id: ID<QueueItem>, _ form: EditForm, _ step: EditForm.Step) async {
         switch step {
         case .editing, .nextField: break
         case .cancelled: state.mode = .list
@@ -379,7 +379,7 @@ package actor LiveTerminal {
         }
     }
 
-    private func pressInList(_ key: Keyboard.Key, for row: ID<IntakeItem>?) async {
+    private func pressInList(_ key: Keyboard.Key, for row: ID<QueueItem>?) async {
         switch key {
         // Enter does nothing, because handheld scanners type it and would confirm a book with it.
         case .enter, .escape, .backspace, .resumed: break
@@ -408,7 +408,7 @@ package actor LiveTerminal {
     }
 
     /// Handles a key that is about the book on the card.
-    private func press(_ key: Character, about id: ID<IntakeItem>?) async {
+    private func press(_ key: Character, about id: ID<QueueItem>?) async {
         await refresh()
         guard let id, let row = state.batch[id] else { return show("There is no book yet.", .attention) }
         guard row.end == nil else {
@@ -475,7 +475,7 @@ package actor LiveTerminal {
         show(events.describe(error), .problem)
     }
 
-    private func save(_ id: ID<IntakeItem>, anotherCopy: Bool = false) async {
+    private func save(_ id: ID<QueueItem>, anotherCopy: Bool = false) async {
         await act {
             let saved = try await station.save([id], anotherCopy: anotherCopy)
             await refresh()
@@ -502,7 +502,7 @@ package actor LiveTerminal {
         }
     }
 
-    private func skip(_ id: ID<IntakeItem>) async {
+    private func skip(_ id: ID<QueueItem>) async {
         await act {
             let skipped = try await station.skip([id])
             await refresh()
@@ -562,7 +562,7 @@ package actor LiveTerminal {
             events.report(.error(failure))
         }
         if state.isStream, state.isSourceOver {
-            if case .trouble(let error) = state.camera {
+            if case .failed(let error) = state.camera {
                 closingMessages.append(error.description)
                 events.report(.unreadable)
             } else if state.batch.rows.isEmpty {
@@ -576,7 +576,7 @@ package actor LiveTerminal {
         for message in closingMessages { Output.shared.printError(message) }
         events.conclude()
         if !left.isEmpty {
-            let advice = state.hub == nil ? "run 'scan intake confirm'" : "open the intake queue of the hub"
+            let advice = state.hub == nil ? "run 'scan intake confirm'" : "open the hub's Intake page"
             Output.shared.printNotice(
                 "\(left.count) not confirmed. To confirm \(left.count == 1 ? "it" : "them"), \(advice).")
         }

@@ -3,7 +3,7 @@ import FoundationEssentials
 /// The way in which a number was captured. Raw values are stored and appear in events.
 public enum Origin: String, Sendable, Codable, CaseIterable { case photo, camera, stdin, typed, scanner, hub }
 
-/// One ISBN that was seen or typed. Enqueuing a detection makes an ``IntakeItem``.
+/// One ISBN that was seen or typed. Enqueuing a detection makes a ``QueueItem``.
 public struct Detection: Sendable, Equatable {
     public var isbn: ISBN
     /// The text or payload that the ISBN was read from.
@@ -14,13 +14,13 @@ public struct Detection: Sendable, Equatable {
     public var image: String?
     /// A small JPEG of the place where the ISBN was seen.
     public var thumbnail: [UInt8]?
-    /// The id for the intake item, a UUID in lower case. Enqueuing the same id again gives the same item. If it is
+    /// The id for the queue item, a UUID in lower case. Enqueuing the same id again gives the same item. If it is
     /// `nil`, the item gets a new id.
-    public var item: ID<IntakeItem>?
+    public var item: ID<QueueItem>?
 
     public init(
         isbn: ISBN, raw: String, addon: String? = nil, origin: Origin, image: String? = nil, thumbnail: [UInt8]? = nil,
-        item: ID<IntakeItem>? = nil
+        item: ID<QueueItem>? = nil
     ) {
         self.isbn = isbn
         self.raw = raw
@@ -32,9 +32,9 @@ public struct Detection: Sendable, Equatable {
     }
 }
 
-/// A row of the intake queue: an ISBN that was seen or typed, but is not a book in the library yet.
-public struct IntakeItem: Sendable, Equatable {
-    public var id: ID<IntakeItem>
+/// A row of the queue: an ISBN that was seen or typed, but is not a book in the library yet.
+public struct QueueItem: Sendable, Equatable {
+    public var id: ID<QueueItem>
     public var isbn: ISBN
     public var raw: String
     public var addon: String?
@@ -69,7 +69,7 @@ public struct IntakeItem: Sendable, Equatable {
     }
 
     public init(
-        id: ID<IntakeItem> = ID(), isbn: ISBN, raw: String, addon: String? = nil, origin: Origin, image: String? = nil,
+        id: ID<QueueItem> = ID(), isbn: ISBN, raw: String, addon: String? = nil, origin: Origin, image: String? = nil,
         device: String, captured: Date, preset: Preset = Preset(), state: State = .waiting,
         outcome: LookupOutcome.Name? = nil, reason: String? = nil, source: SourceName? = nil, metadata: Metadata? = nil
     ) {

@@ -1,12 +1,12 @@
 import FoundationEssentials
 
-/// The state of an intake item at the station that captured it, as the station sends it to its hub.
+/// The state of a queue item at the station that captured it, as the station sends it to its hub.
 ///
 /// A delivery carries the whole state, not a change to it: delivering it twice has no further effect, and a later
 /// delivery replaces all earlier ones. Lost answers, killed processes and undo therefore need no rules of their own.
 public struct HubDelivery: Sendable, Equatable, Codable {
     /// The id of the item, assigned by the station.
-    public var id: ID<IntakeItem>
+    public var id: ID<QueueItem>
     /// The revision of the item, from 1. The station increments it with every change to the item.
     public var revision: Int
     public var isbn13: String
@@ -15,7 +15,7 @@ public struct HubDelivery: Sendable, Equatable, Codable {
     /// The time of the capture by the station's clock, in RFC 3339.
     public var captured: String
     public var preset: Preset
-    public var state: IntakeItem.State
+    public var state: QueueItem.State
     /// The metadata known so far; for a confirmed item, the metadata to save, exactly as the person saw it.
     public var metadata: Metadata?
     /// True if ``metadata`` comes from a source; otherwise it holds only what a person entered.
@@ -35,8 +35,8 @@ public struct HubDelivery: Sendable, Equatable, Codable {
     }
 
     public init(
-        id: ID<IntakeItem>, revision: Int, isbn13: String, raw: String, addon: String?, captured: String,
-        preset: Preset, state: IntakeItem.State, metadata: Metadata?, isFound: Bool, confirmation: Confirmation? = nil
+        id: ID<QueueItem>, revision: Int, isbn13: String, raw: String, addon: String?, captured: String,
+        preset: Preset, state: QueueItem.State, metadata: Metadata?, isFound: Bool, confirmation: Confirmation? = nil
     ) {
         self.id = id
         self.revision = revision
@@ -57,11 +57,11 @@ public struct HubDelivery: Sendable, Equatable, Codable {
 
 /// The hub's answer about an item. The same delivery gets the same answer, however often it arrives.
 public struct HubReceipt: Sendable, Equatable, Codable {
-    public var id: ID<IntakeItem>
+    public var id: ID<QueueItem>
     /// The newest revision that the hub has; 0 if it has none.
     public var revision: Int
     /// The item's present state at the hub, where another person may have answered the item.
-    public var state: IntakeItem.State
+    public var state: QueueItem.State
     public var outcome: Outcome
     /// The copy that was saved, or the copy that is owned already.
     public var copy: ID<Copy>?
@@ -74,7 +74,7 @@ public struct HubReceipt: Sendable, Equatable, Codable {
         case accepted = "taken"
         /// The hub has saved the item as a book.
         case saved
-        /// The book is owned already, which the station did not know. The item waits in the hub's intake queue.
+        /// The book is owned already, which the station did not know. The item waits in the hub's queue.
         case owned
         /// The undo came too late, because the book had been changed or confirmed at the hub.
         case kept
@@ -83,7 +83,7 @@ public struct HubReceipt: Sendable, Equatable, Codable {
     }
 
     public init(
-        id: ID<IntakeItem>, revision: Int, state: IntakeItem.State, outcome: Outcome, copy: ID<Copy>? = nil,
+        id: ID<QueueItem>, revision: Int, state: QueueItem.State, outcome: Outcome, copy: ID<Copy>? = nil,
         reason: String? = nil
     ) {
         self.id = id
@@ -138,7 +138,7 @@ public struct HubBook: Sendable, Equatable, Codable {
 }
 
 /// Receives the deliveries of paired stations into this library.
-public protocol HubIntake: Sendable {
+public protocol HubQueue: Sendable {
     /// Stores the items on disk in the state that they have at the station. A confirmed item is saved only once. A
     /// delivery that was received before gets the same answer again.
     ///
@@ -147,12 +147,12 @@ public protocol HubIntake: Sendable {
         _ deliveries: [HubDelivery], from station: PairedStation, at now: Date
     ) async throws -> [HubReceipt]
     /// Returns the state of items that this station has delivered; other items are left out.
-    func status(of items: [ID<IntakeItem>], from station: ID<PairedStation>) async throws -> [HubReceipt]
+    func status(of items: [ID<QueueItem>], from station: ID<PairedStation>) async throws -> [HubReceipt]
     /// Stores the thumbnail of an item that this station delivered.
     ///
     /// - Returns: false if there is no such item.
     func keepThumbnail(
-        _ jpeg: [UInt8], of item: ID<IntakeItem>, from station: ID<PairedStation>
+        _ jpeg: [UInt8], of item: ID<QueueItem>, from station: ID<PairedStation>
     ) async throws -> Bool
     /// Returns what is known about each ISBN, in the order of the ISBNs.
     func knownBooks(_ isbns: [ISBN], at now: Date) async throws -> [HubBook]

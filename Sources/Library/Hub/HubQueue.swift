@@ -2,7 +2,7 @@ import Bookplate
 import FoundationEssentials
 import GRDB
 
-extension LibraryFile: HubIntake {
+extension LibraryFile: HubQueue {
     public func receive(
         _ deliveries: [HubDelivery], from station: PairedStation, at now: Date
     ) async throws -> [HubReceipt] {
@@ -77,7 +77,7 @@ extension LibraryFile: HubIntake {
     }
 
     public func status(
-        of items: [ID<IntakeItem>], from station: ID<PairedStation>
+        of items: [ID<QueueItem>], from station: ID<PairedStation>
     ) async throws -> [HubReceipt] {
         try await read { db in
             try items.compactMap { id in
@@ -88,7 +88,7 @@ extension LibraryFile: HubIntake {
     }
 
     public func keepThumbnail(
-        _ jpeg: [UInt8], of item: ID<IntakeItem>, from station: ID<PairedStation>
+        _ jpeg: [UInt8], of item: ID<QueueItem>, from station: ID<PairedStation>
     ) async throws -> Bool {
         try await write { db in
             guard try StoredDelivery.one(db, item)?.station == station, let stored = try StoredItem.one(db, item) else {

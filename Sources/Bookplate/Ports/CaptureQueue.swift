@@ -1,22 +1,23 @@
 import FoundationEssentials
 
-/// The intake queue. When a method returns, its changes are on disk.
-public protocol Intake: Sendable {
+/// The queue of ISBNs that were captured, but not answered yet. When a method returns, its changes are on disk. The
+/// command, the kiosk's page and the tables call the queue *intake*.
+public protocol CaptureQueue: Sendable {
     /// Adds detections to the queue, either all of them or none, before any lookup. If an item with the id
     /// ``Detection/item`` exists already, it is returned as it is now.
     ///
     /// - Parameter lease: the time for which only this process may look up the items; zero for no lease.
     func enqueue(
         _ detections: [Detection], preset: Preset, lease: Duration, at now: Date
-    ) async throws -> [IntakeItem]
+    ) async throws -> [QueueItem]
     /// Returns the items in these states, oldest first.
-    func items(in states: Set<IntakeItem.State>) async throws -> [IntakeItem]
+    func items(in states: Set<QueueItem.State>) async throws -> [QueueItem]
     /// Returns the number of items in these states.
-    func count(in states: Set<IntakeItem.State>) async throws -> Int
+    func count(in states: Set<QueueItem.State>) async throws -> Int
     /// Returns the item with this id.
     ///
     /// - Returns: `nil` if there is no such item.
-    func item(_ id: ID<IntakeItem>) async throws -> IntakeItem?
+    func item(_ id: ID<QueueItem>) async throws -> QueueItem?
     /// Gives this process the leases of the items whose lookup is due, oldest first. A lookup is due if the item was
     /// never looked up, or if the outcome was *temporary*, *blocked* or *bad data* and it is time to try again.
     ///
@@ -24,29 +25,29 @@ public protocol Intake: Sendable {
     ///   - only: the items to choose from, whether they are due or not; `nil` to choose from all items that are due. If
     ///     this process already has the lease of an item, the time of the lease starts again.
     ///   - limit: the largest number of items to lease.
-    func lease(_ only: [ID<IntakeItem>]?, limit: Int, for lease: Duration, at now: Date) async throws -> [IntakeItem]
+    func lease(_ only: [ID<QueueItem>]?, limit: Int, for lease: Duration, at now: Date) async throws -> [QueueItem]
     /// Stores answers and ends the leases. Found metadata never replaces a person's edits; *not found* and failures
     /// never remove metadata or revert *found*. Items that are no longer waiting, or that another process has leased in
     /// the meantime, are not changed.
     ///
     /// - Returns: the items as they are now.
-    func record(_ answers: [ID<IntakeItem>: LookupAnswer], at now: Date) async throws -> [IntakeItem]
+    func record(_ answers: [ID<QueueItem>: LookupAnswer], at now: Date) async throws -> [QueueItem]
     /// Applies a person's edit to a waiting item as it is stored now. Fields whose values change get
     /// ``SourceName/person`` as their source.
     func edit(
-        _ id: ID<IntakeItem>, _ change: @escaping @Sendable (inout Metadata, inout Preset) throws -> Void
+        _ id: ID<QueueItem>, _ change: @escaping @Sendable (inout Metadata, inout Preset) throws -> Void
     ) async throws
     /// Sets the preset of these items. Items that are not waiting are skipped.
-    func setPreset(_ preset: Preset, of ids: [ID<IntakeItem>]) async throws
+    func setPreset(_ preset: Preset, of ids: [ID<QueueItem>]) async throws
     /// Skips items: takes them out of the queue without saving them.
     ///
     /// - Returns: the change, which undo reverts.
-    func skip(_ ids: [ID<IntakeItem>], at now: Date) async throws -> ID<Change>
+    func skip(_ ids: [ID<QueueItem>], at now: Date) async throws -> ID<Change>
     /// Removes items from the queue because their book is owned already. This is not a person's act, so undo does not
     /// list it.
-    func close(_ ids: [ID<IntakeItem>]) async throws
+    func close(_ ids: [ID<QueueItem>]) async throws
     /// Returns the JPEG thumbnail stored with an item.
-    func thumbnail(of id: ID<IntakeItem>) async throws -> [UInt8]?
+    func thumbnail(of id: ID<QueueItem>) async throws -> [UInt8]?
     /// Returns the items in these states that have a thumbnail.
-    func itemsWithThumbnail(in states: Set<IntakeItem.State>) async throws -> Set<ID<IntakeItem>>
+    func itemsWithThumbnail(in states: Set<QueueItem.State>) async throws -> Set<ID<QueueItem>>
 }
