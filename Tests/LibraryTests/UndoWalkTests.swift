@@ -10,7 +10,7 @@ import Testing
 
     init() throws { library = try LibraryFile.inMemory(zone: .gmt) }
 
-    @Test(arguments: [1, 2, 3, 5, 8, 13, 21, 34])
+    @Test(arguments: [1, 2, 3, 5])
     func `any sequence of changes, undone backwards, leaves the library as it was`(seed: UInt64) async throws {
         var random = Numbers(seed: seed)
         try await library.save(isbn(0), record("First"))
@@ -30,7 +30,7 @@ import Testing
     /// A name that a later book also has, such as a tag, stays when the change that added it is undone. So after
     /// changes were undone in any order, the undo of some acts on names is refused. All other changes can be undone
     /// back to the beginning.
-    @Test(arguments: [4, 6, 9, 10], [false, true])
+    @Test(arguments: [4, 6], [false, true])
     func `changes undone in any order leave a sound library, and a refused undo changes nothing`(
         seed: UInt64, withTracker: Bool
     ) async throws {

@@ -17,32 +17,36 @@ import Testing
         }
     }
 
-    @Test(arguments: ["*", "", " ", "...", "-\u{2014}"]) func `of punctuation alone name nothing`(name: String) throws {
+    @Test func `of punctuation alone name nothing`() throws {
         try withBooks { scan in
-            let ending = try scan.run("library", "delete", "--", name)
-            #expect(ending.status == 64 && ending.err.contains("cannot identify a book"), "\(ending.err)")
-            #expect(try scan.run("reading", "start", "--", name).status == 64)
+            for name in ["*", "", " ", "...", "-\u{2014}"] {
+                let ending = try scan.run("library", "delete", "--", name)
+                #expect(ending.status == 64 && ending.err.contains("cannot identify a book"), "\(name): \(ending.err)")
+                #expect(try scan.run("reading", "start", "--", name).status == 64, "\(name)")
+            }
             #expect(try scan.run("library", "trash", "--json").lines.isEmpty)
         }
     }
 
-    @Test(arguments: ["c", "journey", "sand", "s", "k", "it k", "ste k"])
-    func `do not match notes and tags, nor the first letters of a word`(name: String) throws {
+    @Test func `do not match notes and tags, nor the first letters of a word`() throws {
         try withBooks { scan in
-            let ending = try scan.run("library", "delete", name)
-            #expect(ending.status != 0 && ending.err.contains("there is no book"), "\(ending.err)")
+            for name in ["c", "journey", "sand", "s", "k", "it k", "ste k"] {
+                let ending = try scan.run("library", "delete", name)
+                #expect(ending.status != 0 && ending.err.contains("there is no book"), "\(name): \(ending.err)")
+            }
             #expect(try scan.run("library", "trash", "--json").lines.isEmpty)
         }
     }
 
-    @Test(arguments: [
-        ("c++", "C++"), ("it", "It"), ("dune", "Dune"), ("mess", "Dune Messiah"), ("king", "It"),
-        ("b stroustrup", "C++"),
-        ("ital", "Italy"), ("two twin", "Twin"),
-    ]) func `match words of title and authors, and a whole title wins`(name: String, title: String) throws {
+    @Test func `match words of title and authors, and a whole title wins`() throws {
         try withBooks { scan in
-            let ending = try scan.run("library", "show", name, "--json")
-            #expect(try ending.objects().first?["title"] as? String == title, "\(ending.err)")
+            for (name, title) in [
+                ("c++", "C++"), ("it", "It"), ("dune", "Dune"), ("mess", "Dune Messiah"), ("king", "It"),
+                ("b stroustrup", "C++"), ("ital", "Italy"), ("two twin", "Twin"),
+            ] {
+                let ending = try scan.run("library", "show", name, "--json")
+                #expect(try ending.objects().first?["title"] as? String == title, "\(name): \(ending.err)")
+            }
         }
     }
 

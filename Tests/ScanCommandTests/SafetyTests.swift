@@ -114,7 +114,7 @@ import Testing
     /// Kills two writers of the same books at random moments, repeatedly; every acknowledged book must be there exactly
     /// once.
     @Test func `loses nothing acknowledged when its writers are killed`() throws {
-        let rounds = ProcessInfo.processInfo.environment["BOOKPLATE_LONG_TESTS"] == nil ? 30 : 200
+        let rounds = ProcessInfo.processInfo.environment["BOOKPLATE_LONG_TESTS"] == nil ? 12 : 200
         let booksARound = 150
         try withScan { scan in
             var scan = scan
