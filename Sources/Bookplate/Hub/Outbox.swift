@@ -3,8 +3,8 @@ import FoundationEssentials
 /// The local store of a station that captures into a hub: a queue in which every change waits until the hub has
 /// received it.
 ///
-/// When a method returns, its changes are on disk. Enqueuing, editing, skipping and undo go through ``CaptureQueue`` and
-/// ``History``, as in any library. Unlike in a library, confirming an item does not create a book.
+/// When a method returns, its changes are on disk. Enqueuing, editing, skipping and undo go through ``CaptureQueue``
+/// and ``History``, as in any library. Unlike in a library, confirming an item does not create a book.
 public protocol Outbox: CaptureQueue, History {
     /// Stores a person's confirmations in one durable commit, as ``Shelf/add(_:continuing:at:)`` saves them in a
     /// library. The copy in the result has the id of the item, because the real copy is created by the hub.
