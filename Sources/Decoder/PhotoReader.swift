@@ -178,7 +178,7 @@ struct Stage: Sendable {
             method: .greyLevels(most: 4)),
         Stage(
             name: "more lines",
-            reason: "codes that only some lines show: partly covered codes, and codes of other goods",
+            reason: "codes found on few of the scan lines: partly covered codes, and codes of other products",
             method: .lines(most: 48)),
         Stage(
             name: "rows and columns", reason: "codes for which no region was found",

@@ -130,7 +130,9 @@ struct DeliveryImport {
 
     private func save(_ delivery: HubDelivery, _ isbn: ISBN, _ result: inout StoredDelivery) throws {
         guard let change, let confirmation = delivery.confirmation else {
-            (result.outcome, result.reason) = (.refused, "the station confirmed the item but sent no confirmation")
+            (result.outcome, result.reason) = (
+                .refused, "the station marked the item as confirmed, but did not send what was confirmed"
+            )
             return
         }
         let confirmed: Confirmed

@@ -81,7 +81,7 @@ struct SourceClient: Sendable {
                 throw error
             }
         }
-        preconditionFailure("the attempts end by returning or throwing")
+        preconditionFailure("every attempt must return or throw")
     }
 
     /// Makes one attempt. Follows at most three redirects, if the options allow them.

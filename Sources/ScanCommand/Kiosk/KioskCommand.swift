@@ -12,7 +12,7 @@ import Terminal
 struct KioskCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "kiosk",
-        abstract: "Serve the web pages, for scanning and for the library in a browser.",
+        abstract: "Serve the web pages for scanning books and browsing the library.",
         discussion: """
             Serves http://127.0.0.1:8278 until a signal ends it. Meanwhile it captures
             books with the camera. After a restart, its pages show the queue again. The

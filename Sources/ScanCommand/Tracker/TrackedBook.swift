@@ -26,7 +26,9 @@ extension LibraryFile {
         query.limit = 10
         let results = try await books(matching: query)
         guard let first = results.books.first else {
-            throw CommandError(.nothing, "you are not reading any book. Name one by its ISBN, its id or words.")
+            throw CommandError(
+                .nothing,
+                "you are not reading any book. Specify one by its ISBN, its id, or words from its title or authors.")
         }
         guard results.total == 1 else {
             let list = results.books.map { "  \($0.id)  \($0.displayTitle.oneLine), \($0.displayAuthors.oneLine)" }

@@ -54,7 +54,7 @@ struct LiveKeys {
     /// Returns the help page with all keys, in two columns if there is room.
     static func help(columns: Int, rows: Int) -> [ScreenLine] {
         let keys: [(String, String)] = [
-            ("s", "save the book on the card"), ("a", "save all ticked books"), ("Space", "tick or untick"),
+            ("s", "save this book"), ("a", "save all ticked books"), ("Space", "tick or untick"),
             ("↑ ↓", "move through the list"), ("k", "skip: remove it from the queue"), ("e", "edit, or enter by hand"),
             ("c", "save another copy"), ("l", "later: it stays in the queue"), ("u", "undo the last act"),
             ("U", "undo all saves of this run"), ("p", "shelf, tags, status, wishlist"),
