@@ -63,7 +63,8 @@ public enum CodeCheck: Sendable, Equatable {
 
 /// The result of a sign-in.
 public enum SignInOutcome: Sendable, Equatable {
-    /// - Parameter token: 256 random bits as text, which cannot be read again later.
+    /// - Parameter token: the token of the sign-in: 256 random bits as text. It cannot be read again later, because
+    ///   only its hash is stored.
     case signedIn(SignIn, token: String)
     case refused(CodeCheck)
 }
@@ -74,10 +75,10 @@ public enum AccessCodeRefusal: Error, Equatable, Sendable, CustomStringConvertib
     case tooLong
     case control
 
-    /// The smallest number of characters in an access code. With the pauses after wrong codes, guessing six digits
-    /// takes years.
+    /// The minimum number of characters in an access code. With the pauses after wrong codes, guessing six digits takes
+    /// years.
     public static let shortest = 6
-    /// The largest number of bytes in an access code, in UTF-8.
+    /// The maximum length of an access code, in bytes of UTF-8.
     public static let longest = 256
 
     public var description: String {

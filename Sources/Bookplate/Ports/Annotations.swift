@@ -13,11 +13,11 @@ public protocol Annotations: Sendable {
     func latestNotes(limit: Int) async throws -> [Annotation<Note>]
     /// Returns the latest quotes of all books outside the trash, newest first.
     func latestQuotes(limit: Int) async throws -> [Annotation<Quote>]
-    /// Returns the notes whose id is `name`, or ends with it if `name` has at least four characters. Books in the trash
-    /// are skipped.
+    /// Returns the notes whose id ends with `name`. If `name` has fewer than four characters, nothing is found. Books
+    /// in the trash are skipped.
     func notes(named name: String) async throws -> [Annotation<Note>]
-    /// Returns the quotes whose id is `name`, or ends with it if `name` has at least four characters. Books in the
-    /// trash are skipped.
+    /// Returns the quotes whose id ends with `name`. If `name` has fewer than four characters, nothing is found. Books
+    /// in the trash are skipped.
     func quotes(named name: String) async throws -> [Annotation<Quote>]
 
     /// Adds a note.

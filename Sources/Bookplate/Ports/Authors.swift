@@ -4,8 +4,8 @@ import FoundationEssentials
 /// whether two names belong to the same author.
 ///
 /// Every act is one change, which undo reverts. In each edition that an act changes, the authors then count as edited
-/// by a person, so that no refresh reverts the act. A name must match an author exactly, unless only one author matches
-/// when case and diacritics are ignored.
+/// by a person, so that no refresh reverts the act. A name is matched exactly. If no author has exactly this name, case
+/// and diacritics are ignored, provided that only one author then matches.
 public protocol Authors: Sendable {
     /// Returns the authors of books outside the trash, sorted by name.
     func authors() async throws -> [Author]

@@ -3,8 +3,8 @@ import FoundationEssentials
 /// The queue of ISBNs that were captured, but not answered yet. When a method returns, its changes are on disk. The
 /// command, the kiosk's page and the tables call the queue *intake*.
 public protocol CaptureQueue: Sendable {
-    /// Adds detections to the queue, either all of them or none, before any lookup. If an item with the id
-    /// ``Detection/item`` exists already, it is returned as it is now.
+    /// Adds detections to the queue, to be looked up later. Either all of them are added or none. If an item with the
+    /// id ``Detection/item`` exists already, it is returned as it is now.
     ///
     /// - Parameter lease: the time for which only this process may look up the items; zero for no lease.
     func enqueue(
@@ -18,13 +18,13 @@ public protocol CaptureQueue: Sendable {
     ///
     /// - Returns: `nil` if there is no such item.
     func item(_ id: ID<QueueItem>) async throws -> QueueItem?
-    /// Gives this process the leases of the items whose lookup is due, oldest first. A lookup is due if the item was
-    /// never looked up, or if the outcome was *temporary*, *blocked* or *bad data* and it is time to try again.
+    /// Gives this process a lease on each item whose lookup is due, oldest first. A lookup is due if the item was never
+    /// looked up, or if the outcome was *temporary*, *blocked* or *bad data* and it is time to try again.
     ///
     /// - Parameters:
     ///   - only: the items to choose from, whether they are due or not; `nil` to choose from all items that are due. If
-    ///     this process already has the lease of an item, the time of the lease starts again.
-    ///   - limit: the largest number of items to lease.
+    ///     this process already has a lease on a given item, that lease is renewed.
+    ///   - limit: the maximum number of items to lease.
     func lease(_ only: [ID<QueueItem>]?, limit: Int, for lease: Duration, at now: Date) async throws -> [QueueItem]
     /// Stores answers and ends the leases. Found metadata never replaces a person's edits; *not found* and failures
     /// never remove metadata or revert *found*. Items that are no longer waiting, or that another process has leased in

@@ -32,8 +32,8 @@ public protocol Covers: Sendable {
     ///
     /// - Returns: true if there was such a photo.
     func removeOwnCover(of edition: ID<Edition>) async throws -> Bool
-    /// Returns saved editions that have a cover address but no stored picture, unless the picture is known to be
-    /// missing.
+    /// Returns saved editions that have a cover address but no stored picture. If the picture is known to be missing,
+    /// its edition is returned only once it is time to try again.
     func editionsWithoutCover(limit: Int) async throws -> [(edition: ID<Edition>, url: String)]
     /// Records that no picture could be fetched from the edition's cover address.
     ///

@@ -3,7 +3,7 @@ import FoundationEssentials
 /// A local source that knows books by ISBN. Asking it uses neither the network nor the rate limit.
 public protocol MetadataSource: Sendable {
     var name: SourceName { get }
-    /// The largest number of ISBNs in one request.
+    /// The maximum number of ISBNs in one request.
     var batchSize: Int { get }
 
     /// Looks up at most ``batchSize`` ISBNs.

@@ -7,9 +7,9 @@ public protocol Picture {
     /// The transformation that makes the stored image upright.
     var orientation: Orientation { get }
 
-    /// Returns the grey levels of the image as stored (not turned), at the cheapest scale at which the longer side has
-    /// at least `longSide` pixels, or at full size if the picture is smaller. Coordinates are scaled by `frame.width /
-    /// width` and `frame.height / height`.
+    /// Returns the grey levels of the image as stored (not turned). The scale is the cheapest one at which the longer
+    /// side has at least `longSide` pixels; a smaller picture is returned at full size. Coordinates are scaled by
+    /// `frame.width / width` and `frame.height / height`.
     ///
     /// - Throws: the photo's own error if its data is damaged.
     func luma(atLeast longSide: Int) throws -> Frame

@@ -2,8 +2,8 @@ import FoundationEssentials
 
 /// The reading tracker: what was read when, and how far.
 ///
-/// Every act is one change, which undo reverts. It is based on the state that is stored at that moment, even if other
-/// processes write too. The library's time zone determines the day. An act that is not possible throws
+/// Every act is one change, which undo reverts. Each act is based on the state that is stored when it runs, even if
+/// other processes write too. The library's time zone determines the day. An act that is not possible throws
 /// ``ReadingRefusal`` or ``SessionError``, and changes nothing.
 public protocol ReadingLog: Sendable {
     /// Sets the status as ``Tracker/set(_:on:_:)`` describes, and sets dates if the library's setting allows this.
@@ -55,8 +55,8 @@ public protocol ReadingLog: Sendable {
     ) async throws -> SessionRecord
     /// Adds a past session. If the book is To Read, this starts the book on the day of the session.
     ///
-    /// - Parameter startPage: the first page; `nil` for the page that was current at that time, or for the end page if
-    ///   that is earlier.
+    /// - Parameter startPage: the first page; `nil` for the page that was current at that time, or for `endPage` if
+    ///   that is lower.
     func addSession(
         of copy: ID<Copy>, start: Date, end: Date, startPage: Int?, endPage: Int?, at now: Date
     ) async throws -> SessionRecord

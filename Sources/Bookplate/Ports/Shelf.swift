@@ -2,8 +2,8 @@ import FoundationEssentials
 
 /// The saved collection, as capturing needs it. Only ``Confirmed`` books can be added.
 public protocol Shelf: Sendable {
-    /// Saves confirmed books, each of them entirely or not at all, in one durable commit that also confirms their
-    /// queue items.
+    /// Saves confirmed books and confirms their queue items, in one durable commit. Each book is saved entirely or not
+    /// at all.
     ///
     /// The result says whether a request was saved before, whether the edition is owned already (unless `anotherCopy`
     /// is true), and whether a copy was on the wishlist or in the trash. One call makes one change, which undo reverts,
@@ -22,8 +22,8 @@ public protocol EditableShelf: Shelf {
     ///
     /// - Returns: `nil` if there is no such copy.
     func book(_ id: ID<Copy>) async throws -> Book?
-    /// Applies a person's edit to the edition and the copy as they are stored now. Changed fields count as edited from
-    /// then on.
+    /// Applies a person's edit to the edition and the copy as they are stored now. From then on, the changed fields
+    /// count as edited by a person.
     ///
     /// - Returns: the book as it is now, and the change, which undo reverts.
     func update(
@@ -32,8 +32,9 @@ public protocol EditableShelf: Shelf {
     /// Applies a person's edit to copies, either to all of them or to none, as one change. Their editions are not
     /// changed.
     ///
-    /// - Parameter earlier: the change to continue, so that parts that are saved one after another are undone at once.
-    /// - Throws: ``UndoRefusal`` if that change has been undone.
+    /// - Parameter earlier: the change that this edit continues, so that one undo reverts both; `nil` to begin a new
+    ///   change.
+    /// - Throws: ``UndoRefusal`` if the change to continue has been undone.
     /// - Returns: the number of copies that changed, and the change, which undo reverts. The change is `nil` if no copy
     ///   changed.
     func update(
@@ -83,7 +84,7 @@ extension EditableShelf {
 
 /// The result of saving one ``Confirmed``.
 public enum SaveResult: Sendable, Equatable {
-    /// The copy was saved. It is new, or was neither owned nor on the wishlist before.
+    /// The copy was saved. It is either new, or a known copy that was neither owned nor on the wishlist.
     case saved(ID<Copy>, change: ID<Change>)
     /// A copy on the wishlist is now owned.
     case wishFulfilled(ID<Copy>, change: ID<Change>)

@@ -5,8 +5,8 @@ import FoundationEssentials
 public protocol Stats: Sendable {
     /// Returns the books being read, and the books that were read last.
     ///
-    /// - Parameter limit: the largest number of books being read to list. Of the books that were read, at most five are
-    ///   listed.
+    /// - Parameter limit: the maximum number of books being read that are listed. At most five of the books that were
+    ///   read are listed.
     func home(limit: Int, at now: Date, in zone: TimeZone) async throws -> Home
     /// Returns the summary of this year and the memories of today. This is a small part of ``overview(_:year:at:in:)``
     /// and ``onThisDay(at:in:)``, computed from this year's rows alone.
@@ -17,7 +17,7 @@ public protocol Stats: Sendable {
     ///   - period: the period of the totals.
     ///   - year: the year of the challenge and the cultural goals; `nil` for the current year.
     func overview(_ period: Period, year: Int?, at now: Date, in zone: TimeZone) async throws -> Overview
-    /// Returns the days with reading in the period, oldest first.
+    /// Returns the days in the period on which anything was read, oldest first.
     func days(in period: Period, zone: TimeZone) async throws -> [DayStats]
     /// Returns what was started, finished or being read on this day in earlier years, latest year first.
     func onThisDay(at now: Date, in zone: TimeZone) async throws -> [Memory]

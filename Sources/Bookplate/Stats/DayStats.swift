@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// The reading on one day. All formulas are in docs/tracker.md, "Formulas".
+/// The reading statistics of one day. All formulas are in docs/tracker.md, "Formulas".
 public struct DayStats: Sendable, Equatable {
     public var day: CalendarDay
     /// The minutes of the sessions that began on this day.
@@ -19,10 +19,10 @@ public struct DayStats: Sendable, Equatable {
 
     /// Returns the days of one reading, oldest first, without days on which nothing was read.
     ///
-    /// A session counts for the day on which it began, even if it ended after midnight; the progress entry that it made
-    /// does not count. A manual entry counts the pages since the entry before it, whether that entry is automatic or
-    /// not, or since page 0. Steps back and automatic entries count no pages. Percentages are converted into pages with
-    /// the page count; while it is unknown, they count no pages.
+    /// A session counts for the day on which it began, even if it ended after midnight; the progress entry that was
+    /// made when it ended does not count. A manual entry adds the pages since the previous entry (automatic or not), or
+    /// since page 0. Steps back and automatic entries add no pages. Percentages are converted into pages with the page
+    /// count; if it is unknown, they add no pages.
     ///
     /// - Parameters:
     ///   - entries: the progress entries in any order; if two have the same time, the one that comes later in the list
@@ -70,10 +70,10 @@ public struct DayStats: Sendable, Equatable {
     }
 }
 
-/// The largest numbers that statistics count. They are lower than the limits for storage (``NumberLimit``): a page
+/// The upper limits for numbers in statistics. They are lower than the limits for storage (``NumberLimit``): a page
 /// count of 500,000 is stored as entered, but such a typing error must not distort the sums of a library.
 public enum StatsLimit {
-    /// The largest number of pages of one book, and therefore of one step of progress through a book.
+    /// The maximum number of pages of one book, and therefore of one step of progress through a book.
     public static let pages = 100_000
 }
 
@@ -107,7 +107,8 @@ extension ProgressEntry.Amount {
     }
 }
 
-/// Runs of days with reading. A day counts if a session began on it, or if it has a manual progress entry.
+/// Streaks, that is, unbroken runs of days on which anything was read. A day counts if a session began on it, or if it
+/// has a manual progress entry.
 public struct Streaks: Sendable, Equatable {
     /// The number of days in a row up to today, or up to yesterday if nothing has been read today; 0 if the streak is
     /// broken.
@@ -117,7 +118,7 @@ public struct Streaks: Sendable, Equatable {
     public var longestEnd: CalendarDay?
     public var readToday = false
 
-    /// - Parameter days: the days with reading, oldest first; days after `today` are ignored.
+    /// - Parameter days: the days on which anything was read, oldest first; days after `today` are ignored.
     public init(_ days: some Sequence<CalendarDay>, today: CalendarDay) {
         guard let todayNumber = today.number else { return }
         var run = 0
@@ -137,8 +138,8 @@ public struct Streaks: Sendable, Equatable {
 /// The offsets of a time zone from UTC as a list of spans. Database queries use this list, because they cannot ask the
 /// time zone for every row.
 public struct LocalDays: Sendable, Equatable {
-    /// An offset, in milliseconds, that applies from an instant (in milliseconds since 1970) to the start of the next
-    /// span.
+    /// A span of time in which one offset from UTC applies. It lasts from an instant (in milliseconds since 1970) to
+    /// the start of the next span. The offset is in milliseconds too.
     public struct Span: Sendable, Equatable {
         public var from: Int64
         public var offset: Int64

@@ -10,7 +10,7 @@ public struct Forecast: Sendable, Equatable {
     public var byGoal: CalendarDay?
     /// The daily goal in pages.
     public var goal: Int?
-    /// The reason why there is no ``byPace``; `nil` if there is such a day.
+    /// The reason why there is no forecast by pace; `nil` if there is one.
     public var reason: Reason?
     /// The number of days from today to ``byPace``.
     public var daysByPace: Int?
@@ -33,7 +33,7 @@ public struct Forecast: Sendable, Equatable {
         }
     }
 
-    /// The largest number of days from which the recent pace is computed. Only days on which pages were read are used.
+    /// The maximum number of days from which the recent pace is computed. Only days on which pages were read are used.
     public static let recentDays = 7
     /// The number of days after which a day no longer counts for the recent pace.
     public static let patience = 30

@@ -50,7 +50,7 @@ public struct DailyGoal: Sendable, Equatable {
     /// met yet.
     public var run = 0
 
-    /// - Parameter days: the days with reading, oldest first; days after `today` are ignored.
+    /// - Parameter days: the days on which anything was read, oldest first; days after `today` are ignored.
     public init(goal: Int, days: [DayStats], today: CalendarDay) {
         self.goal = goal
         let met = days.filter { $0.day <= today && $0.pages >= goal }.map(\.day)
@@ -62,7 +62,7 @@ public struct DailyGoal: Sendable, Equatable {
     public var isMetToday: Bool { pagesToday >= goal }
 }
 
-/// The numbers of books in one category that count towards the cultural goal.
+/// The cultural goal in one category: the number of books that count towards it, and how many of these were finished.
 public struct CulturalGoal: Sendable, Equatable {
     /// The category, such as "African Literature"; `nil` for books without a category.
     public var category: String?

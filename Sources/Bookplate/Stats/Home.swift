@@ -7,8 +7,8 @@ public struct Home: Sendable, Equatable {
     public var readingNow: [ReadingNow]
     /// The number of books being read, including books that are beyond the limit of ``readingNow``.
     public var readingCount: Int
-    /// The books that were read, latest finish date first. Books without a finish date come last, in the order in which
-    /// they were marked as Read, latest first.
+    /// The books that were read, latest finish date first. Books without a finish date come last, those most recently
+    /// marked as Read first.
     public var recentlyRead: [RecentlyRead]
 
     public init(today: CalendarDay, readingNow: [ReadingNow], readingCount: Int, recentlyRead: [RecentlyRead]) {

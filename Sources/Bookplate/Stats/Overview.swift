@@ -4,9 +4,9 @@ public struct Overview: Sendable, Equatable {
     /// The period that ``totals`` and ``days`` cover.
     public var period: Period
     public var totals: Totals
-    /// The days with reading in the period, oldest first.
+    /// The days in the period on which anything was read, oldest first.
     public var days: [DayStats]
-    /// Today's reading, in all books together.
+    /// Today's statistics, for all books together.
     public var todayStats: DayStats
     /// The mean pages per hour of the last ``recentSessions`` sessions that have a pace.
     public var recentPace: Double?
@@ -30,11 +30,11 @@ public struct Overview: Sendable, Equatable {
 
     /// The number of sessions from which the recent pace is computed.
     public static let recentSessions = 10
-    /// The largest number of paused books that are listed.
+    /// The maximum number of paused books that are listed.
     public static let mostPauses = 20
 
     /// - Parameters:
-    ///   - days: the days with reading in the whole library, oldest first.
+    ///   - days: the days on which anything was read in the whole library, oldest first.
     ///   - finishes: the finished readings by date, in any order.
     ///   - yearlyGoal: the number of books to finish per year; `nil` for no goal.
     ///   - dailyGoal: the number of pages to read per day; `nil` for no goal.

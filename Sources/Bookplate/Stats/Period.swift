@@ -3,8 +3,11 @@ public struct Period: Sendable, Equatable {
     public var from: CalendarDay?
     public var to: CalendarDay?
 
-    /// - Parameters: days, months or years. A month or year counts in full: `from` 2025 means from 1 January 2025, and
-    ///   `to` 2025 means to 31 December 2025.
+    /// - Parameters:
+    ///   - from: the first day; `nil` for an open start. A month or year stands for its first day: 2025 means 1 January
+    ///     2025.
+    ///   - to: the last day; `nil` for an open end. A month or year stands for its last day: 2025 means 31 December
+    ///     2025.
     public init(from: CalendarDay? = nil, to: CalendarDay? = nil) {
         self.from = from.map { CalendarDay(number: $0.span.lowerBound) }
         self.to = to.map { CalendarDay(number: $0.span.upperBound) }
@@ -24,8 +27,8 @@ public struct Period: Sendable, Equatable {
             && (to?.number).map { $0 >= span.upperBound } ?? true
     }
 
-    /// Returns true if the date may lie in the period. For a partial date, it is enough if any day that it can mean
-    /// lies in the period: 2024-03 may lie in 2024-03-10 to 2024-03-20, and 2024 may be any day of that year.
+    /// Returns true if the date may lie in the period. For a partial date, it is enough if one of the days that it can
+    /// mean lies in the period: both 2024-03 and 2024 may lie in 2024-03-10 to 2024-03-20.
     public func mayContain(_ date: CalendarDay) -> Bool {
         let span = date.span
         return (from?.number).map { $0 <= span.upperBound } ?? true
@@ -49,7 +52,7 @@ public struct Finishes: Sendable, Equatable {
     }
 }
 
-/// The totals of the reading on some days.
+/// The totals of a set of days, such as a month or a year.
 public struct Totals: Sendable, Equatable {
     public var minutes = 0
     public var pages = 0
@@ -100,7 +103,9 @@ public struct YearStats: Sendable, Equatable {
         }
     }
 
-    /// - Parameters: days and finishes of other years are ignored.
+    /// - Parameters:
+    ///   - days: the days on which anything was read; days of other years are ignored.
+    ///   - finishes: the finished readings by date; readings finished in other years are ignored.
     public init(year: Int, _ days: [DayStats], _ finishes: [Finishes]) {
         self.year = year
         let days = days.filter { $0.day.year == year }
@@ -122,9 +127,9 @@ public struct YearSoFar: Sendable, Equatable {
     public var today: CalendarDay
     /// The totals of this year.
     public var totals: Totals
-    /// Today's reading, in all books together.
+    /// Today's statistics, for all books together.
     public var todayStats: DayStats
-    /// The number of days in a row with reading, as in ``Streaks/current``. The streak may have begun in an earlier
+    /// The length of the current streak in days, as in ``Streaks/current``. The streak may have begun in an earlier
     /// year.
     public var streak: Int
     /// The annual challenge; `nil` without a yearly goal.
@@ -135,11 +140,11 @@ public struct YearSoFar: Sendable, Equatable {
     /// ``mostMemories``.
     public var memories: [Memory]
 
-    /// The largest number of memories that are shown.
+    /// The maximum number of memories that are shown.
     public static let mostMemories = 3
 
     /// - Parameters:
-    ///   - days: the days with reading, at least those of this year, oldest first.
+    ///   - days: the days on which anything was read, at least those of this year, oldest first.
     ///   - finishes: the readings finished this year, by date.
     ///   - yearlyGoal: the number of books to finish per year; `nil` for no goal.
     ///   - dailyGoal: the number of pages to read per day; `nil` for no goal.

@@ -102,7 +102,8 @@ public struct Memory: Sendable, Equatable {
     private static let mostYears = 100
 
     /// Returns today's memories of a reading, latest year first. For each year, only the most important event is
-    /// returned: finished or stopped, else started, else reading. Dates with only a month or year are ignored.
+    /// returned. The order of importance is: finished or stopped, started, reading. Dates with only a month or year are
+    /// ignored.
     ///
     /// - Parameter isOpen: true if the reading continues, so that the book was being read on every day since the start.
     public static func memories(

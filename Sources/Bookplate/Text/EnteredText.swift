@@ -14,7 +14,7 @@ public enum TextLimit {
     /// The limit for the number of a book in its series.
     public static let seriesNumber = 32
 
-    /// The largest number of bytes that a legitimate character needs. Because of this limit, a text of several
+    /// The maximum number of bytes that a legitimate character needs. Because of this limit, a text of several
     /// megabytes can be refused without counting its characters.
     public static let bytesPerCharacter = 64
 

@@ -51,8 +51,8 @@ public enum RefusalKind: Sendable, Equatable, CaseIterable {
     /// A bug, or a failure that nobody can do anything about.
     case fault
 
-    /// The table of statuses: the exit status of commands (from sysexits.h, or 3 if something does not exist or does
-    /// not fit), the status of HTTP responses, and the code in their bodies.
+    /// The row of this kind in the table of statuses: the exit status of commands (from sysexits.h, or 3 if something
+    /// does not exist or does not fit), the status of HTTP responses, and the code in the bodies of these responses.
     private var row: (exit: Int32, http: Int, code: String) {
         switch self {
         case .invalid: (64, 422, "refused")

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// One time that a book is read. Reading the book again is a second reading.
+/// One pass through a book, finished or not. Reading the book again is a second reading.
 public struct Reading: Sendable, Equatable {
     public var id: ID<Reading>
     public var state: State
@@ -35,8 +35,8 @@ public struct Reading: Sendable, Equatable {
         /// The reading was cancelled by setting the book to To Read. It is stored, but neither shown nor counted.
         case cancelled
 
-        /// Creates the state of the reading of a copy with this status; `nil` for To Read, because such a copy has no
-        /// reading.
+        /// Creates the state that a copy's reading has while the copy has this status. The result is `nil` for To Read,
+        /// because such a copy has no reading.
         public init?(after status: Copy.Status) {
             switch status {
             case .toRead: return nil
@@ -49,8 +49,8 @@ public struct Reading: Sendable, Equatable {
 }
 
 extension [Reading] {
-    /// Returns the reading that is shown for a copy with these readings (oldest first) and this status: the last
-    /// reading that is not cancelled; `nil` for To Read.
+    /// Returns the reading that is shown for a copy with this status: the last of these readings (oldest first) that is
+    /// not cancelled. The result is `nil` for To Read.
     func shown(by status: Copy.Status) -> Reading? {
         status == .toRead ? nil : last { $0.state != .cancelled }
     }

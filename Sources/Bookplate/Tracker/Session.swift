@@ -1,6 +1,7 @@
 import FoundationEssentials
 
-/// A stretch of time spent reading, as part of a reading.
+/// One sitting with a book, from its start to its end. A ``Reading`` (one pass through the book) consists of such
+/// sessions.
 public struct Session: Sendable, Equatable {
     public var id: ID<Session>
     public var start: Date
@@ -25,8 +26,8 @@ extension Session {
     /// The duration in whole minutes, rounded down; `nil` while the session is running.
     public var minutes: Int? { end.map { seconds(until: $0) / 60 } }
 
-    /// Returns the whole seconds since the start, or 0 if the clock went backwards. They are computed in milliseconds,
-    /// because instants are stored in milliseconds.
+    /// Returns the whole seconds from the start to `end`. If the clock went backwards, the result is 0. The difference
+    /// is computed in milliseconds, because instants are stored in milliseconds.
     public func seconds(until end: Date) -> Int {
         let milliseconds = (end.timeIntervalSince(start) * 1000).rounded()
         // The duration is limited to about 285 million years, because a Date can hold more milliseconds than an Int

@@ -25,10 +25,10 @@ public struct Tracker: Sendable, Equatable {
     /// The reading that the book shows; `nil` while the book is To Read.
     public var shown: Reading? { readings.shown(by: status) }
 
-    /// One step by which a rule changes the tracker.
+    /// One step of a change to the tracker. The tracker's rules return such steps.
     public enum Step: Sendable, Equatable {
         case status(Copy.Status)
-        /// A new reading, which is inserted before another reading or as the last one. Its progress is a separate step.
+        /// A new reading, inserted before the given reading; `nil` inserts it last. Its progress is a separate step.
         case opened(Reading, before: ID<Reading>?)
         /// A change to a reading's state or dates.
         case changed(Reading)
@@ -128,9 +128,10 @@ extension Tracker {
     /// date.) A book that is put on hold without an open reading was begun on an unknown day, so its new reading has no
     /// dates.
     ///
-    /// Dates are set only if they are empty and the moment allows it, and never if the reading would then end before it
-    /// began. A change to Reading records that nothing was read, if there is no progress yet. A change to Read records
-    /// that the whole book was read. Both entries are marked automatic.
+    /// Without `day`, a date is set only if it is empty and the automatic effects of `moment` include
+    /// ``Automatic/dates``, and never if the reading would then end before it began. A change to Reading records that
+    /// nothing was read, if there is no progress yet. A change to Read records that the whole book was read. Both
+    /// entries are marked automatic.
     ///
     /// - Parameter day: the day on which the book was started, finished or stopped, given by a person; it replaces the
     ///   old date, even if the status stays the same. To Read and On Hold have no such day.
@@ -174,8 +175,8 @@ extension Tracker {
         return steps
     }
 
-    /// Returns the progress entry that a change to this status makes: nothing read if a reading begins without
-    /// progress, and everything read if the book is set to Read.
+    /// Returns the automatic progress entry for a change to this status. If a reading begins without progress, the
+    /// entry says that nothing was read. If the book is set to Read, the entry says that the whole book was read.
     ///
     /// The entry for nothing read gets the time at which the first day of the reading began, so that a session of that
     /// day comes after the entry, even if the session is added later.
@@ -259,12 +260,12 @@ extension Tracker {
 
     /// Records the page on which a session ended, at the time of its end.
     ///
-    /// Nothing is recorded if the session has no end page, or if the entry would take the reader back: the reading was
-    /// closed while the session was running, or the session is a past one and a later page is known already. An
-    /// automatic entry that would hide the new entry is moved back in time.
+    /// Nothing is recorded if the session has no end page, if the reading was closed while the session was running, or
+    /// if the session is a past one and a later page is known already. An automatic entry that would hide the new entry
+    /// is moved back in time.
     ///
-    /// - Parameter now: the present time if the session is ending now, so that its page becomes the current page,
-    ///   however small it is; `nil` for a past session.
+    /// - Parameter now: the present time if the session is ending now, so that its page becomes the current page, even
+    ///   if that is a step back; `nil` for a past session.
     public mutating func record(_ session: Session, of id: ID<Reading>, endedAt now: Date?) -> [Step] {
         guard let end = session.end, let page = session.endPage, let index = index(of: id) else { return [] }
         let reading = readings[index]
@@ -282,8 +283,8 @@ extension Tracker {
     }
 
     /// Moves the automatic entry of an open reading back to the start of a session, because an automatic entry must
-    /// never hide what a person entered. The entry is moved only if it is the latest entry and lies after the session,
-    /// and if the session reached a later page.
+    /// never hide what a person entered. The entry is moved only if it is the latest entry, lies after the end of the
+    /// session, and has a lower page than the session's last page.
     public mutating func moveAutomaticEntry(before session: Session, of id: ID<Reading>) -> [Step] {
         guard let end = session.end, let page = session.endPage, let index = index(of: id) else { return [] }
         let reading = readings[index]
@@ -305,8 +306,8 @@ extension Reading {
         progress?.amount.page(of: pageCount) ?? 0
     }
 
-    /// Returns the time for the next entry. It is never before the latest entry, because an entry that was made while
-    /// the clock was ahead must not hide the next one.
+    /// Returns the time for the next entry: `now`, or the time of the latest entry if that is later. An entry that was
+    /// made while the clock was ahead must not hide the next one.
     func noSoonerThanProgress(_ now: Date) -> Date { max(now, progress?.at ?? now) }
 }
 
@@ -448,10 +449,10 @@ extension Tracker {
 }
 
 extension Reading {
-    /// The day by which the reading is sorted among other readings.
+    /// The day that determines the reading's place among the other readings.
     var day: CalendarDay? { finished ?? stopped ?? started }
 
-    /// False if the reading is certain to end before it began.
+    /// False if the dates show for certain that the reading ended before it began.
     var datesAreSound: Bool {
         guard let started else { return true }
         return ![finished, stopped].compactMap(\.self).contains { $0.isCertainlyBefore(started) }
