@@ -6,7 +6,7 @@ public enum ExchangeFormat: String, Sendable, CaseIterable {
     /// A format of Bookplate's own.
     case csv, json
 
-    /// The name of the format for people.
+    /// The name of the format, as it is shown to people.
     public var displayName: String {
         switch self {
         case .goodreads: "Goodreads"

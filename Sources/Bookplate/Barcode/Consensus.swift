@@ -10,19 +10,19 @@
 /// - If a code was read in a place and the bars there cannot be read any more, they are taken for the same code,
 ///   blurred by a moving hand. Such bars extend the showing for at most ``unreadTime``, and never count as a reading.
 public struct Consensus: Sendable {
-    /// The number of frames that must agree. Two are not enough: 0.11 % of codes were wrong with two frames, and 0.054
-    /// % with three (simulated frames with 1.1 to 3 pixels per module).
+    /// The number of frames that must agree before a code is trusted. Two are not enough: 0.11 % of codes were wrong
+    /// with two frames, and 0.054 % with three (simulated frames with 1.1 to 3 pixels per module).
     public static let agreeingFrames = 3
     public static let rearmTime: Duration = .milliseconds(700)
     static let unreadTime: Duration = .seconds(3)
     /// The longest gap between two frames across which codes are followed. After a longer gap, it is not known what was
     /// in view in the meantime.
     static let longestGap: Duration = .seconds(2)
-    /// The exception to ``longestGap``: if a camera stalls for at most this time, and the next frame shows a trusted
-    /// code again in the same place, the showing continues.
+    /// A longer limit than ``longestGap`` for a camera that stalls: if a trusted code is in the same place before and
+    /// after a gap of at most this length, its showing continues.
     static let longestHiccup: Duration = .seconds(5)
-    /// The largest number of codes that are followed at once. If a picture has more codes, the oldest code that is not
-    /// trusted yet is dropped.
+    /// The maximum number of codes that are followed at once. If there are more, the oldest code that is not trusted
+    /// yet is dropped.
     static let mostCodes = 32
 
     private var tracks: [Track] = []
@@ -44,8 +44,8 @@ public struct Consensus: Sendable {
     ///
     /// - Parameters:
     ///   - time: the time at which the frame was captured.
-    ///   - believed: emptied, and then filled with the codes that count from this frame on, whether they are books or
-    ///     not.
+    ///   - believed: the array for the codes that became trusted with this frame, whether they are books or not. Its
+    ///     previous contents are removed.
     public mutating func update(with result: FrameResult, at time: Duration, believed: inout [Symbol]) {
         believed.removeAll(keepingCapacity: true)
         if let last = lastFrame, time - last > Self.longestGap { forget(after: time - last, butKeep: result.symbols) }
@@ -98,7 +98,7 @@ public struct Consensus: Sendable {
         }
     }
 
-    /// Restarts the count of agreeing frames for each code in whose place another payload was just read.
+    /// Sets the count of agreeing frames to 0 for each code if another payload was just read in the same place.
     private mutating func dispute(_ symbols: [Symbol], at time: Duration) {
         for symbol in symbols {
             for index in tracks.indices
@@ -110,8 +110,8 @@ public struct Consensus: Sendable {
         }
     }
 
-    /// Trusts a payload that several frames together prove, as if it had been read in enough agreeing frames. If
-    /// another payload was just read in the same place, nothing changes.
+    /// Accepts a payload that is certain from several frames (``FrameResult/certain``), as if it had been read in
+    /// ``agreeingFrames`` frames. If another payload was just read in the same place, nothing changes.
     private mutating func trust(_ payload: String) {
         for index in tracks.indices where tracks[index].symbol.payload == payload && tracks[index].frames > 0 {
             tracks[index].frames = max(tracks[index].frames, Self.agreeingFrames)

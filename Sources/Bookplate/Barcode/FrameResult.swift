@@ -1,10 +1,10 @@
 /// The result of reading one camera frame. Its memory is reused from frame to frame.
 public struct FrameResult: Sendable {
-    /// Every EAN-13 that was read, each once, with its add-on. A code may be misread, because one frame does not prove
-    /// it (see ``Consensus``).
+    /// Every EAN-13 that was read, each once, with its add-on. Some may be misread, because a single frame is not
+    /// enough to trust a code (see ``Consensus``).
     public var symbols: [Symbol] = []
-    /// The payloads among ``symbols`` that several frames together prove to be right. They count from this frame on.
-    /// The measured error rate is in docs/decoding.md.
+    /// The payloads among ``symbols`` that are certain, because several frames together prove them. They are trusted at
+    /// once, from this frame on. The measured error rate is in docs/decoding.md.
     public var certain: [String] = []
     /// The places that look like bars but were not read in this frame. Not every frame is searched for such places.
     public var unread: [Corners] = []
@@ -53,19 +53,20 @@ public enum Hint: String, Sendable, CaseIterable {
 public struct HintRules: Sendable {
     /// The time for which a cause must last before its hint is shown.
     static let patience: Duration = .milliseconds(600)
-    /// The shortest time for which a hint is shown. No hint is shown for the same time after a code was read.
+    /// The minimum time for which a hint is shown. After a code has been read, hints are suppressed for this long as
+    /// well.
     static let stay: Duration = .seconds(1)
     /// The mean grey level below which the camera's noise hides the bars.
     public static let dark = 45.0
-    /// The share of white pixels above which paper and bars merge.
+    /// The share of white pixels above which a frame is too bright for the bars to stand out from the paper.
     public static let clipped = 0.4
-    /// The pixels per module below which the book should be held closer to the camera. This is compared with the
-    /// measurement for codes that are not read, which is a fifth too high because of the box around the code. Sharp
-    /// codes are read from 1.2 pixels per module on.
+    /// The pixels per module below which the book should be held closer to the camera. Sharp codes can be read from 1.2
+    /// pixels per module. This limit is higher, because the measured value of an unread code is a fifth too high (it
+    /// comes from the box around the code).
     public static let pixelsPerModule = 1.6
-    /// The ``FrameResult/sharpness`` below which the book should be held still. In focus, it is 0.6 or more. With two
-    /// pixels per module, blurred codes are not read at a sharpness of 0.32 or below; with three, at 0.22 or below
-    /// (measured with drawn codes and noise).
+    /// The ``FrameResult/sharpness`` below which the book should be held still. Codes in focus have a sharpness of 0.6
+    /// or more. With two pixels per module, blurred codes are not read at a sharpness of 0.32 or below; with three, at
+    /// 0.22 or below (measured with drawn codes and noise).
     public static let sharpness = 0.33
 
     private var cause: Hint?

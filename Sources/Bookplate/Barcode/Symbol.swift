@@ -39,7 +39,8 @@ public struct Point: Sendable, Equatable {
     }
 }
 
-/// The four corners of a code as it is printed: first its own top left corner, then the others clockwise on the paper.
+/// The four corners of a code, clockwise from the top left. Top and left refer to the code as printed on the paper,
+/// even if the picture shows it rotated.
 public struct Corners: Sendable, Equatable {
     public var topLeft, topRight, bottomRight, bottomLeft: Point
 

@@ -15,11 +15,11 @@ public struct MetadataEdit: Sendable, Equatable {
     public var subtitle: String?
     /// All contributors, in the order of the title page.
     public var contributors: [Contributor]?
-    /// The names of the authors alone, in order. Other contributors stay and come after the authors. This is applied
-    /// after ``contributors``.
+    /// The new authors, in order. Contributors in other roles are kept, after the authors. If ``contributors`` is set
+    /// as well, it is applied first.
     public var authors: [String]?
-    /// The names of the translators alone, in order. Other contributors stay and come before the translators. This is
-    /// applied after ``contributors``.
+    /// The new translators, in order. Contributors in other roles are kept, before the translators. If ``contributors``
+    /// is set as well, it is applied first.
     public var translators: [String]?
     public var publisher: String?
     /// The date of publication as a person writes it, such as "1969", "1969-03-17" or "March 2009".
@@ -36,8 +36,8 @@ public struct MetadataEdit: Sendable, Equatable {
     public var coverURL: String?
     public var previewLink: String?
     public var infoLink: String?
-    /// The numbers of the edition in other systems, each as `scheme:value`. They replace the present numbers of their
-    /// schemes, and `scheme:` alone clears a scheme; other schemes stay as they are.
+    /// The numbers of the edition in other systems, each as `scheme:value`. For each scheme in this list, the new
+    /// numbers replace the old ones; `scheme:` without a number removes the old ones. Other schemes stay as they are.
     public var identifiers: [String]?
 
     public init(title: String? = nil) { self.title = title }
@@ -141,7 +141,7 @@ extension Metadata {
     /// Parses a publication date that a person entered. Any text is allowed, because the date is entered as it is
     /// printed in the book, but a text that looks like a date must be an existing date.
     ///
-    /// - Returns: the text, and the date that it gives; `nil` if the text is not a date such as 1969 or 1969-03.
+    /// - Returns: the text, and the date in it; the date is `nil` if the text is not a date such as 1969 or 1969-03.
     /// - Throws: ``TextRefusal``, or ``InputRefusal/noDay(what:text:)`` if there is no such day.
     public static func published(_ entered: String) throws -> (text: String, day: CalendarDay?) {
         let text = try entered.checked(as: "date of publication", limit: TextLimit.name)

@@ -15,8 +15,8 @@ public struct Frame: Sendable {
 
     /// Creates a black frame. Its rows are padded only if `bytesPerLine` is greater than `width`.
     ///
-    /// - Precondition: `width` and `height` are positive, and `bytesPerLine` is at least `width`. Callers must check
-    ///   sizes that come from outside against limits first.
+    /// - Precondition: `width` and `height` are positive, and `bytesPerLine` is at least `width`. Callers must first
+    ///   check sizes from external sources, such as files, against their limits.
     public init(width: Int, height: Int, bytesPerLine: Int? = nil) {
         precondition(width > 0 && height > 0 && (bytesPerLine ?? width) >= width)
         self.width = width

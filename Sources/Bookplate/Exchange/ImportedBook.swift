@@ -25,7 +25,7 @@ public struct ImportedBook: Sendable, Equatable {
     public var isFurther = false
     /// The warnings for people about values that were truncated or look wrong.
     public var doubts: [String] = []
-    /// The row as it is in the file; empty if there are no doubts.
+    /// The row as it is in the file; empty if there are no warnings.
     public var raw = ""
 
     public init(row: Int, source: String, request: String, metadata: Metadata, record: CopyRecord) {
@@ -40,7 +40,7 @@ public struct ImportedBook: Sendable, Equatable {
 /// One row of a file to be imported into the library.
 public enum ImportRow: Sendable, Equatable {
     case book(ImportedBook)
-    /// A line of our own JSON.
+    /// A record from a file in Bookplate's own JSON format.
     case record(LibraryRecord, row: Int)
     /// A row that could not be parsed.
     case refused(row: Int, reason: String)
@@ -107,7 +107,7 @@ public struct ImportSummary: Sendable, Equatable {
     public var new = 0
     /// The number of books that existed already and gained missing values.
     public var merged = 0
-    /// The number of books that existed already with all the values in the file.
+    /// The number of books that existed already and had no missing values that the file could fill.
     public var unchanged = 0
     /// The number of rows with warnings. Each of these rows is also counted under its outcome.
     public var flagged = 0

@@ -1,7 +1,6 @@
 import FoundationEssentials
 
-/// One line of an export of the library. The export has everything that a person can have entered, and nothing that is
-/// computed.
+/// One line of an export of the library. The export contains all data that people can enter, but no computed data.
 ///
 /// An export writes the records in the order of the cases and sorts the records of each kind, so that equal libraries
 /// give equal bytes.

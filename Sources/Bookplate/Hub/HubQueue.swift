@@ -24,7 +24,7 @@ public struct HubDelivery: Sendable, Equatable, Codable {
     public var confirmation: Confirmation?
 
     public struct Confirmation: Sendable, Equatable, Codable {
-        /// The id of the station's change. Items that were confirmed in one act are undone in one act.
+        /// The id of the station's change. Items that were confirmed together are undone together.
         public var act: String
         public var anotherCopy: Bool
 
@@ -51,7 +51,7 @@ public struct HubDelivery: Sendable, Equatable, Codable {
         self.confirmation = confirmation
     }
 
-    /// The largest number of deliveries in one request.
+    /// The maximum number of deliveries in one request.
     public static let mostAtOnce = 50
 }
 
@@ -132,7 +132,7 @@ public struct HubBook: Sendable, Equatable, Codable {
         self.metadata = metadata
     }
 
-    /// The largest number of ISBNs in one request. The answers for this many ISBNs, with descriptions, stay within the
+    /// The maximum number of ISBNs in one request. The answers for this many ISBNs, with descriptions, stay within the
     /// size limit of a response.
     public static let mostAtOnce = 20
 }

@@ -29,7 +29,7 @@ public struct PairedStation: Sendable, Equatable {
         ]
     }
 
-    /// The greatest length of a name, in characters.
+    /// The maximum length of a name, in characters.
     public static let longestName = 64
 }
 

@@ -14,7 +14,7 @@ extension ISBN {
     }
 }
 
-/// The registration group of a number, and the length of its registrant.
+/// The lengths of the registration group and the registrant in an ISBN.
 private struct RegistrationGroup {
     /// A range of registrant numbers with the same number of digits.
     private struct Registrants {

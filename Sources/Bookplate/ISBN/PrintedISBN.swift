@@ -82,8 +82,8 @@ public struct PrintedISBN: Sendable, Equatable {
 struct PrintedLabel {
     /// The index after the word.
     let end: Int
-    /// The indices at which the number may begin: after `-13` or `10` if the word is followed by such a length, and
-    /// directly after the word.
+    /// The indices at which to look for the number. If a length such as `-13` or `10` follows the word, the first index
+    /// is the one after the length. The last index is the one directly after the word.
     let forms: [Int]
     /// The lengths that the number may have, in digits, likeliest first.
     let lengths: [Int]
@@ -94,7 +94,7 @@ struct PrintedLabel {
         ["N", "n"],
     ]
 
-    /// - Returns: `nil` if no such word begins at `position`.
+    /// - Returns: `nil` if neither ISBN nor SBN begins at `position`.
     init?(in print: [Character], at position: Int) {
         guard Self.letters[0].contains(print[position]) || Self.letters[1].contains(print[position]) else { return nil }
         // The word must not be part of a longer word, except in eISBN, and in TSBN, where the I was read as T.
@@ -204,12 +204,12 @@ struct PrintedNumber {
         "q": [9],
     ]
     private static let crosses: Set<Character> = ["X", "x", "×", "Х", "х"]
-    /// The largest number of letters that a number may contain; text with more letters is not a number.
+    /// The maximum number of letters in a number; text with more letters is not a number.
     private static let mostLetters = 3
-    /// The largest number of characters between two digits of a number.
+    /// The maximum number of characters between two digits of a number.
     private static let widestGap = 3
 
-    /// Returns true if a number may begin with the character.
+    /// Returns true if a number can begin with this character: that is, if it is a digit or resembles one.
     static func mayBe(_ character: Character) -> Bool { character.isASCIIDigit || alike[character] != nil }
 
     /// Returns true if the text before `position` allows a number to begin there.
@@ -308,8 +308,8 @@ struct PrintedNumber {
             end = position
         }
 
-        /// Returns true if the gap may separate two digits of one number. It may contain one line break, which must
-        /// follow a hyphen unless the number follows the word ISBN.
+        /// Returns true if the gap may separate two digits of one number. The gap may contain one line break. Without
+        /// the word ISBN before the number, there must be a hyphen before the line break.
         private static func mayPart(_ gap: [Character], isNamed: Bool) -> Bool {
             switch gap.count(where: \.isNewline) {
             case 0: true

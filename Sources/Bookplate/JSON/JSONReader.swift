@@ -7,11 +7,11 @@ public struct JSONError: Error, Equatable, Sendable, CustomStringConvertible {
 }
 
 extension JSONValue {
-    /// The deepest nesting that is read.
+    /// The maximum depth of nested arrays and objects.
     public static let depthLimit = 32
-    /// The longest text that is read, in bytes. In memory, the value takes a small multiple of this.
+    /// The maximum size of a text, in bytes. In memory, the parsed value takes a few times as much.
     public static let sizeLimit = 64 << 20
-    /// The longest number that is read, in bytes.
+    /// The maximum length of a number, in bytes.
     static let numberLimit = 64
 
     /// Reads JSON (RFC 8259) from an untrusted source.

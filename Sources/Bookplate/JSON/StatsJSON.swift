@@ -1,7 +1,7 @@
 import FoundationEssentials
 
 extension CountedBook {
-    /// A book as statistics list it.
+    /// The book as an entry of a list in the statistics.
     public var json: JSONValue {
         [
             "copyId": .string(id.rawValue), "title": JSONValue(title), "authors": JSONValue(authors),
@@ -21,7 +21,8 @@ extension Totals {
 
     public var json: JSONValue { .object(members) }
 
-    /// Returns an object with a key that says what the totals cover, then the totals, then any further members.
+    /// Returns an object with the given key and value (such as the number of the month), followed by the totals and any
+    /// further members.
     fileprivate func json(_ key: String, _ value: JSONValue, and more: [(key: String, value: JSONValue)] = [])
         -> JSONValue
     {

@@ -112,7 +112,8 @@ extension ImportFlag {
 }
 
 extension Annotation {
-    /// Returns a note or quote with its book: its own keys, then `copyId`, `isbn13`, `title` and `authors` (names).
+    /// Returns a note or quote with data of its book: the members of `content`, then `copyId`, `isbn13`, `title` and
+    /// `authors` (names).
     fileprivate func json(_ content: JSONValue) -> JSONValue {
         content.appending([
             ("copyId", .string(book.id.rawValue)), ("isbn13", JSONValue(book.edition.isbn?.digits)),

@@ -24,7 +24,7 @@ public enum LookupOutcome: Sendable, Equatable {
         }
     }
 
-    /// The words for the five outcomes.
+    /// The names of the five outcomes.
     public enum Name: String, Sendable, Codable, CaseIterable { case found, notFound, temporary, blocked, badData }
 }
 

@@ -2,16 +2,16 @@ import FoundationEssentials
 
 /// The state of a source, which the processes on this machine share through the library file.
 ///
-/// Times are wall-clock times, because several processes share them. If the clock goes backwards, no time counts as
-/// passed.
+/// Times are wall-clock times, because several processes share them. If the clock goes backwards, the elapsed time is
+/// taken to be zero.
 public struct SourceState: Sendable, Equatable, Codable {
     public var bucket = TokenBucket()
     public var breaker = CircuitBreaker()
     /// The end of a pause that the source itself requested (Retry-After). Until then, the source is not asked.
     public var restUntil: Date?
-    /// The time until which the source counts as *not asked*.
+    /// The time until which the source is skipped. Lookups then report it as *not asked*.
     public var notAskedUntil: Date?
-    /// The reason why the source counts as *not asked*, such as "needs a key".
+    /// The reason why the source is skipped until ``notAskedUntil``, such as "needs a key".
     public var notAskedReason: String?
 
     public init() {}
@@ -58,8 +58,8 @@ public struct CircuitBreaker: Sendable, Equatable, Codable {
 
     public init() {}
 
-    /// Returns the time to wait before the source may be asked; zero to ask now. When this function allows a probe, the
-    /// pause starts again, so that only one process sends a probe.
+    /// Returns the time to wait before the source may be asked; zero if it may be asked now. After a pause, zero is
+    /// returned only once, as permission for a probe, and a new pause begins. Only one process therefore sends a probe.
     public mutating func wait(at now: Date) -> Duration {
         guard let openUntil else { return .zero }
         // If the clock jumps back, the circuit stays open for at most the longest pause.

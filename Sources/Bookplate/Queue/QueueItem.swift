@@ -63,8 +63,8 @@ public struct QueueItem: Sendable, Equatable {
         /// The item is in the queue: it is being looked up, or it waits for a person.
         case waiting
         case confirmed
-        /// A person has skipped the item. The raw value is an older word, which the library, the JSON and the command
-        /// `scan intake dismiss` keep.
+        /// A person has skipped the item. The raw value is an older word that is still used in the library, in JSON and
+        /// in the command `scan intake dismiss`.
         case skipped = "dismissed"
     }
 

@@ -4,9 +4,9 @@ import FoundationEssentials
 ///
 /// Every word of ``text`` must match the beginning of a word in the title, subtitle, authors, series, tags, notes,
 /// quotes or ISBN. If the text is a single word of one or two letters, it matches only the beginning of the title or of
-/// a part of an author's name, and the newest books come first. Among other words, such a short word is searched only
-/// in titles, series and authors. A number of four or more digits also matches the beginning of the ISBN in its 13- and
-/// 10-digit forms, with or without hyphens.
+/// a part of an author's name, and the newest books come first. If there are other words as well, a word of one or two
+/// letters is searched for only in titles, series and authors. A number of four or more digits also matches the
+/// beginning of the ISBN in its 13- and 10-digit forms, with or without hyphens.
 public struct BookQuery: Sendable, Equatable {
     /// The text as typed, in which no character has a special meaning. An empty text matches everything; a text without
     /// letters, digits or symbols matches nothing. Only the first 16 words count.
@@ -27,17 +27,18 @@ public struct BookQuery: Sendable, Equatable {
     public var isFavourite: Bool?
     /// The period in which the book was added, in the time zone ``zone``.
     public var added: Period?
-    /// The period in which the reading that the book shows was started. A date matches if it may lie in the period
-    /// (``Period/mayContain(_:)``).
+    /// The period in which the book was started, according to its displayed reading (``Copy/reading``). A date matches
+    /// if it may lie in the period (``Period/mayContain(_:)``).
     public var started: Period?
-    /// The period in which the reading that the book shows was finished. A date matches if it may lie in the period.
+    /// The period in which the book was finished, according to its displayed reading (``Copy/reading``). A date matches
+    /// if it may lie in the period.
     public var finished: Period?
     public var zone = TimeZone.gmt
     /// True to search the trash instead of the library.
     public var inTrash = false
-    /// The sort order; `nil` for the best order, which is by relevance, or by ``Sort/added`` if there is no text.
+    /// The sort order; `nil` for the default order, which is by relevance, or by ``Sort/added`` if there is no text.
     public var sort: Sort?
-    /// True to reverse the sort order; empty values still come last. The best order (a ``sort`` of `nil`) cannot be
+    /// True to reverse the sort order; empty values still come last. The default order (a ``sort`` of `nil`) cannot be
     /// reversed.
     public var isReversed = false
     /// The ``SearchResults/next`` of the previous page; `nil` for the first page. Books that are added or removed in

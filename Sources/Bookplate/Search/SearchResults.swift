@@ -22,7 +22,7 @@ public struct SearchResults: Sendable, Equatable {
 /// A book that was found, and the place in which the query matched.
 public struct BookHit: Sendable, Equatable {
     public var book: Book
-    /// The match; `nil` if the query has no text.
+    /// The place in which the query matched; `nil` if the query has no text.
     public var match: Match?
 
     public init(book: Book, match: Match? = nil) {
@@ -30,8 +30,8 @@ public struct BookHit: Sendable, Equatable {
         self.match = match
     }
 
-    /// The place where the words of the query were found. If there are several places, the least expected one is
-    /// chosen, so that a search for "dune spice" shows the note about spice.
+    /// The place where the words of the query were found. If the words were found in several places, the least obvious
+    /// one is chosen: a search for "dune spice" shows the note about spice, not the title "Dune".
     public struct Match: Sendable, Equatable {
         public var field: Field
         public var snippet: Snippet
@@ -103,8 +103,8 @@ public struct Snippet: Sendable, Equatable {
 }
 
 extension BookHit {
-    /// The book's JSON with the key `match`. Its value is null, or the field, the snippet, and the ranges of the
-    /// matches in the snippet, counted in Unicode scalars.
+    /// The book's JSON with the key `match`. Its value is null or an object with the field, the snippet, and the ranges
+    /// of the matches in the snippet, counted in Unicode scalars.
     public var json: JSONValue {
         let matchJSON: JSONValue =
             match.map { match in

@@ -113,8 +113,8 @@ final class JSONLines {
         buffer = []
     }
 
-    /// Returns the next line without the brackets and commas of the array; `nil` at the end of the file. A line that is
-    /// too long is cut just after ``lineLimit``.
+    /// Returns the next line, without the commas and brackets of the array that contains all lines; `nil` at the end of
+    /// the file. A line that is too long is cut just after ``lineLimit``.
     private func nextLine(keeping: Bool) throws -> ArraySlice<UInt8>? {
         let start = position
         var search = position
@@ -178,7 +178,7 @@ public struct JSONWriter: Sendable {
 
     public init() {}
 
-    /// Returns the line for a record, which begins with the separator from the previous line.
+    /// Returns the line for a record. The text begins with the separator after the previous line.
     public mutating func text(of record: LibraryRecord) -> String {
         defer { isEmpty = false }
         return (isEmpty ? "[\n" : ",\n") + record.json.text

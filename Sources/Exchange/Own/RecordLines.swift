@@ -284,7 +284,7 @@ struct FlagLine: Decodable {
     var at: String
 }
 
-/// The pages that a reading may have reached. Page 0 means that nothing was read.
+/// The range for the page number that a reading has reached. Page 0 means that nothing was read.
 private let pagesOfReading = 0...NumberLimit.pages.upperBound
 
 private func check(_ number: Int?, _ what: String, in range: ClosedRange<Int>) throws {

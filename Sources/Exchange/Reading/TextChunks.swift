@@ -138,8 +138,8 @@ struct TextWindow {
         }
     }
 
-    /// - Returns: the index of the first byte `other` or the first line break, whichever comes first. It is the end of
-    ///   the text if there is neither, and `nil` if `limit` comes first.
+    /// - Returns: the index of the first byte that is `other` or begins a line break; the end of the text if there is
+    ///   no such byte; `nil` if `limit` is reached first.
     mutating func firstBreak(or other: UInt8, from position: Int, before limit: Int) throws -> Int? {
         var from = position
         while true {

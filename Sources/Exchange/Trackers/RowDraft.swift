@@ -319,9 +319,10 @@ func plainText(_ html: String) -> String {
     return String(decoding: text, as: UTF8.self)
 }
 
-/// The length limit of a tag in bytes, with room for the address of a link. A longer text in brackets is not a tag.
+/// The maximum length of an HTML tag in bytes, with room for the address of a link. A longer text in angle brackets is
+/// not a tag.
 private let longestTag = 8192
-/// The length limit of an entity in bytes, without the ampersand.
+/// The maximum length of an HTML entity in bytes, not counting the ampersand.
 private let longestEntity = 12
 
 private let breaks: Set<String> = ["br", "p", "div", "li", "blockquote", "ul", "ol"]
@@ -330,7 +331,7 @@ private let others: Set<String> = [
     "img", "small", "font", "pre", "code", "hr",
 ]
 
-/// - Parameter inside: the text between the brackets.
+/// - Parameter inside: the text between the angle brackets of an HTML tag.
 /// - Returns: the replacement, and the length of the tag in bytes; `nil` for an unknown tag.
 private func tag(_ inside: ArraySlice<UInt8>) -> (String, Int)? {
     let length = inside.count + 2

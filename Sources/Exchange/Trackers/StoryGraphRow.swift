@@ -47,8 +47,8 @@ enum StoryGraphRow: TrackerRow {
         row.addAuthor(String(text[..<open]), Contributor.Role(parsing: role))
     }
 
-    /// Sets the ISBN. About half of the numbers in such exports are Amazon's own, such as "B0851JCZYV". They are stored
-    /// as identifiers and are not flagged.
+    /// Sets the ISBN. About half of the numbers in StoryGraph's exports are not ISBNs but Amazon's own, such as
+    /// "B0851JCZYV". Amazon's numbers are stored as identifiers and are not flagged.
     private static func setNumber(_ text: String, _ row: inout RowDraft) {
         let number = text.cleaned
         if number.utf8.count == 10, number.first == "B",
