@@ -244,7 +244,7 @@ public struct HubSender<Time: Clock<Duration>>: Sendable {
     }
 }
 
-/// The error if the hub answers but fails to handle some items. These items are tried again.
+/// The error that is thrown if the hub answers, but fails to handle some items. These items are tried again.
 private struct PartialDeliveryError: Error, CustomStringConvertible {
     let failure: HubError
 
@@ -260,8 +260,8 @@ extension HubDelivery {
         (try? JSONEncoder().encode(self).count) ?? 0
     }
 
-    /// The delivery in a form that fits into a request. If it is too large, long metadata that can be looked up again
-    /// is left out.
+    /// The delivery in a form that fits into a request. If the delivery is too large, long metadata that can be looked
+    /// up again is left out.
     fileprivate var fitting: HubDelivery {
         guard bytes > HubClient.byteLimit else { return self }
         var delivery = self

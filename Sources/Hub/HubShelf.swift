@@ -9,7 +9,7 @@ public struct HubShelf: Shelf {
     private let link: HubLink
     private let timeout: Duration
 
-    /// - Parameter timeout: the longest time to wait for an answer before the station continues without the hub. A hub
+    /// - Parameter timeout: the maximum time to wait for an answer before the station continues without the hub. A hub
     ///   that is known to be away is not asked.
     public init(outbox: any Outbox, client: any HubAPI, link: HubLink, timeout: Duration = .seconds(1)) {
         self.outbox = outbox
@@ -101,7 +101,7 @@ public struct HubLookup: MetadataLookup {
     private let own: any MetadataLookup
     private let timeout: Duration
 
-    /// - Parameter timeout: the longest time to wait for the hub's answer, as for ``HubShelf``.
+    /// - Parameter timeout: the maximum time to wait for the hub's answer, as for ``HubShelf``.
     public init(
         client: any HubAPI, link: HubLink, own: any MetadataLookup, timeout: Duration = .seconds(1)
     ) {

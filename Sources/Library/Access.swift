@@ -90,8 +90,8 @@ extension LibraryFile: Access {
 
     /// Checks a code, after the checks of earlier codes from the same address have ended.
     ///
-    /// - Parameter accept: the function that runs if the code is right. It runs in the transaction that forgets the
-    ///   wrong codes.
+    /// - Parameter accept: the function that runs if the code is right, in the same transaction in which the earlier
+    ///   wrong codes are forgotten.
     private func checked<Result: Sendable>(
         _ code: String, from address: String, at now: Date, accept: @escaping @Sendable (Database) throws -> Result
     ) async throws -> (check: CodeCheck, result: Result?) {
@@ -315,8 +315,8 @@ enum WrongCodes {
         return 0
     }
 
-    /// Corrects the counts after a right code, which ``charge(_:_:at:)`` has counted as wrong. Forgets the wrong codes
-    /// from its address, and subtracts one code from the total.
+    /// Corrects the counts if a code that ``charge(_:_:at:)`` has counted as wrong was right. Forgets all wrong codes
+    /// from its address, and subtracts one from the total.
     static func uncharge(_ db: Database, _ address: String) throws {
         try db.run("DELETE FROM wrongCode WHERE address = ?", [key(of: address)])
         try db.run("UPDATE wrongCode SET count = max(0, count - 1), until = 0 WHERE address = ?", [all])

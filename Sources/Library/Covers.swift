@@ -5,9 +5,9 @@ import GRDB
 import Glibc
 
 extension LibraryFile: Covers {
-    /// The largest size of one picture, in bytes.
+    /// The maximum size of one picture, in bytes.
     public static let coverLimit = 5 << 20
-    /// The largest total size of all fetched pictures, in bytes. If the total exceeds this size, the oldest pictures
+    /// The maximum total size of all fetched pictures, in bytes. If the total exceeds this size, the oldest pictures
     /// are removed.
     public static let coversLimit = 2 << 30
 
@@ -77,8 +77,8 @@ extension LibraryFile: Covers {
     }
 
     /// Removes the pictures of editions that no longer have a cover in the database. This runs after the commit, so
-    /// that a failed commit does not lose a picture. It runs in a transaction, so that a picture that another process
-    /// has stored in the meantime stays.
+    /// that a failed commit does not lose a picture. It runs in a transaction, so that it does not remove a picture
+    /// that another process has stored in the meantime.
     private func unlinkUnkept(_ editions: [ID<Edition>]) async throws {
         do {
             try await write { db in
@@ -150,7 +150,7 @@ extension LibraryFile: Covers {
     /// Removes the oldest fetched pictures until the others fit into the limit. The removed pictures are not fetched
     /// again automatically.
     ///
-    /// - Parameter limit: the largest total size of the fetched pictures, in bytes.
+    /// - Parameter limit: the maximum total size of the fetched pictures, in bytes.
     func evictCovers(over limit: Int) async throws {
         let isTooMuch = try await read { db in
             try db.value(Int.self, "SELECT coalesce(sum(bytes), 0) FROM cover WHERE state = 'fetched'") ?? 0 > limit

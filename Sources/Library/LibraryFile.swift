@@ -54,8 +54,8 @@ public final class LibraryFile: Sendable {
     ///
     /// - Parameters:
     ///   - device: the device's name in captures and changes; the host name by default.
-    ///   - lockTimeout: the longest time that opening, and each write, waits for another process's lock before it
-    ///     fails.
+    ///   - lockTimeout: the maximum time for which opening the library, or a write, waits for another process's lock
+    ///     before it fails.
     ///   - clock: the wall clock, which dates events for which the caller gives no date.
     ///   - zone: the reader's time zone, which decides on what day a reading is started or finished; the machine's time
     ///     zone by default.
@@ -241,10 +241,10 @@ final class CloseGuard: Sendable {
     }
 }
 
-/// The longest time for which SQLite waits for another connection's lock. This replaces SQLite's own timeout, which
+/// The maximum time for which SQLite waits for another connection's lock. This replaces SQLite's own timeout, which
 /// cannot be shortened during a wait.
 final class LockTimeout: Sendable {
-    /// The longest wait, in milliseconds.
+    /// The maximum time, in milliseconds.
     private let limit: Atomic<Int64>
 
     init(_ limit: Duration) { self.limit = Atomic(limit.milliseconds) }

@@ -172,9 +172,9 @@ struct StoredItem {
 }
 
 extension LibraryFile {
-    /// The longest lease, in milliseconds. Leases use the wall clock, because processes share them. If a lease or a
-    /// pause seems to end later than the longest one possibly could, it counts as over, because the clock was set back
-    /// after it began.
+    /// The maximum length of a lease, in milliseconds. Leases use the wall clock, because processes share them. If the
+    /// remaining time of a lease or a pause exceeds its maximum length, the clock was set back after it began, so it is
+    /// treated as over.
     static let longestLease: Int64 = 3_600_000
     private static let longestPause: Int64 = 7 * 86_400_000
 

@@ -67,8 +67,8 @@ struct StoredTracker {
 }
 
 extension LibraryFile {
-    /// Returns the moment of a person's act, together with the kinds of things that the tracker may do automatically at
-    /// that moment. The tracker may set dates only if the library's setting allows it.
+    /// Returns the time of a person's act, and the automatic effects that the act may have. These include setting dates
+    /// only if the library's setting allows it.
     func moment(_ db: Database, _ now: Date) throws -> Tracker.Moment {
         let isOn = try value(of: .automaticDates, db) == "1"
         return Tracker.Moment(now: now, zone: zone, automatic: isOn ? [.dates, .progress] : [.progress])

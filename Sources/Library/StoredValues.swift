@@ -126,8 +126,8 @@ extension Duration {
 }
 
 extension String {
-    /// Returns the text, cleaned and cut after `limit` characters; `nil` if nothing is left. The result is a single
-    /// line, unless texts with this limit may have several lines.
+    /// Returns the text, cleaned and cut after `limit` characters; `nil` if nothing is left. If texts with this limit
+    /// must not have several lines, the result is a single line.
     func storable(_ limit: Int) -> String? {
         let cleaned = prefix(bytes: limit * TextLimit.bytesPerCharacter).cleaned(forLimit: limit)
         let cut = cleaned.utf8.count <= limit ? cleaned : String(cleaned.prefix(limit)).cleaned(forLimit: limit)

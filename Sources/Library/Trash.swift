@@ -4,8 +4,8 @@ import GRDB
 import Synchronization
 
 private let dayLength: Int64 = 86_400_000
-/// The longest time since the library is known to have been used, in milliseconds. If more time has passed, the clock
-/// is not trusted.
+/// The maximum time, in milliseconds, between the last known use of the library and the present. After a longer gap,
+/// the clock is not trusted.
 private let longestGap = 7 * dayLength
 
 extension LibraryFile {

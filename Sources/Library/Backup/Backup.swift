@@ -127,7 +127,8 @@ func removeDatabase(_ path: String) {
 public struct DailyBackup: Sendable {
     /// The reports of the backup beside the library, and of the second backup if one was made.
     public var made: [CopyReport] = []
-    /// The error of the second backup; `nil` if it was made or not requested. The first backup was made in either case.
+    /// The error of the second backup; `nil` if the second backup succeeded or was not requested. The first backup
+    /// succeeded, whether or not the second one failed.
     public var secondError: (any Error)?
 }
 

@@ -140,8 +140,8 @@ public struct OwnBackups: Sendable, Equatable {
 }
 
 extension LibraryFile {
-    /// Chooses the backups that have the id of the library at `path`. If the id is unknown, chooses the backups whose
-    /// names match those that this library gives its backups.
+    /// Chooses the backups that have the id of the library at `path`. If the id is unknown, chooses the backups that
+    /// are named like this library's backups.
     ///
     /// - Parameters:
     ///   - identity: the library's ``identity()``; `nil` if it cannot be read.
@@ -267,8 +267,8 @@ struct BackupRotation {
     /// Returns the name of a backup, such as `library-2026-11-21T120000Z.sqlite`.
     func name(at now: Date) -> String { prefix + stamp(now) + Self.ending }
 
-    /// Returns the time at which a backup was begun, taken from its name; `nil` if a backup of this library cannot have
-    /// this name.
+    /// Parses the time at which a backup was begun from the name of its file; `nil` if the name is not one that this
+    /// library gives its backups.
     func instant(of name: String) -> Date? {
         guard name.hasPrefix(prefix), name.hasSuffix(Self.ending),
             name.utf8.count == prefix.utf8.count + Self.stampLength + Self.ending.utf8.count

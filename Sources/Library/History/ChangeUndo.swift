@@ -114,9 +114,9 @@ struct ChangeUndo {
         }
     }
 
-    /// Returns true if a row belongs to an edition that the change has inserted, and that now has copies that the
-    /// change has not added. The answer does not depend on how much has already been undone, so it is the same for all
-    /// rows of an edition.
+    /// Returns true if the row belongs to an edition that must stay: the change has inserted the edition, but other
+    /// copies now belong to it as well. The answer does not depend on how much has already been undone, so it is the
+    /// same for all rows of an edition.
     private func isOfKeptEdition(_ row: LoggedRow) throws -> Bool {
         let edition: Int64?
         switch row.table {

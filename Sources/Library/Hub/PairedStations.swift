@@ -3,8 +3,8 @@ import FoundationEssentials
 import GRDB
 
 extension LibraryFile: PairedStations {
-    /// The largest number of paired stations. It is more than a household has, but small enough that a stolen access
-    /// code cannot be used to fill the disk. The same number of revoked stations is kept.
+    /// The maximum number of paired stations. It is more than a household has, but small enough that a stolen access
+    /// code cannot be used to fill the disk. Revoked stations are kept up to the same number.
     private static let limit = 200
 
     public func pair(

@@ -60,8 +60,8 @@ struct ImportMatcher {
         }?["id"]
     }
 
-    /// Returns true if another system distinguishes two editions. This is so if both have ids of the same scheme, but
-    /// none in common.
+    /// Returns true if another system treats an edition and an imported book as different editions: both have ids of
+    /// the same scheme, but none in common.
     private func isDifferent(_ edition: Int64, from identifiers: [String: [String]]) throws -> Bool {
         let offered = identifiers.filter { namesEditions($0.key) && !$0.value.isEmpty }
         guard !offered.isEmpty else { return false }

@@ -6,8 +6,8 @@ import GRDB
 /// has filled, which are shown to a person.
 ///
 /// A copy is filled only once. When the same row is imported again, the copy may lack data because a person has removed
-/// it. The exception is a copy that was never begun here: it still gets readings, because the row may come from a newer
-/// export.
+/// it. The exception is a copy that nobody has begun to read here: it still gets readings, because the row may come
+/// from a newer export.
 struct ImportMerger {
     let db: Database
     let stored: StoredBook
@@ -15,8 +15,8 @@ struct ImportMerger {
     let isKnown: Bool
     /// True if an earlier row of the file belongs to the same book.
     var isFurther = false
-    /// True if the record's readings, notes and quotes have ids. In this case, the record no longer contains the ones
-    /// that are already in the library.
+    /// True if the record's readings, notes and quotes have ids. In this case, those that are already in the library
+    /// have been removed from the record.
     var hasIdentities = false
 
     private var copy: Copy { stored.book.copy }
@@ -97,8 +97,8 @@ struct ImportMerger {
 
     /// Fills the readings. A To Read copy that never had a reading gets the status and the readings from the file. If a
     /// copy has a single reading without dates, this reading gets the dates of the file's last reading, and the file's
-    /// earlier readings are added. This is done only if the readings in the file have no ids, because otherwise they
-    /// are different readings.
+    /// earlier readings are added. A copy that has a reading is filled only if the readings in the file have no ids.
+    /// With ids, they are known to be different readings.
     private func fillReadings(from record: CopyRecord) throws -> [String] {
         guard let last = record.readings.last else { return [] }
         if copy.readings.isEmpty {

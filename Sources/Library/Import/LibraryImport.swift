@@ -7,8 +7,8 @@ public actor LibraryImport: BookImport {
     private let library: LibraryFile
     private let name: String
     private var change: ID<Change>?
-    /// The copies to which rows with ids of their own were imported. No other row is imported to them, so that two
-    /// copies of one edition stay two copies.
+    /// The copies that are already taken, because a row with an id of its own was imported into each of them. No other
+    /// row is imported into these copies, so that two copies of one edition stay two copies.
     private var claimed: Set<Int64> = []
     private var books = 0
 
@@ -119,7 +119,7 @@ extension LibraryFile {
 struct RowImporter {
     let db: Database
     let now: Date
-    /// The copies to which rows with ids of their own were imported.
+    /// The copies that are already taken, because a row with an id of its own was imported into each of them.
     var claimed: Set<Int64>
 
     private var matcher: ImportMatcher { ImportMatcher(db: db) }

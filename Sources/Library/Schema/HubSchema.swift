@@ -2,7 +2,7 @@ import GRDB
 
 extension Schema {
     /// Creates the tables of version 5. With these, a library can serve as a hub, and a file can serve as a station's
-    /// outbox. They are not logged in changes, because an undo cannot recall a delivery that was sent.
+    /// outbox. The tables are not logged in changes, because an undo cannot recall a delivery that was sent.
     @Sendable static func createHub(_ db: Database) throws {
         try db.execute(sql: hub)
         try db.execute(sql: outbox)

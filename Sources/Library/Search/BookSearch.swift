@@ -97,7 +97,7 @@ struct BookSearch {
         try copies(matching: text.brief, before: after?.copy, limit).map { Position(copy: $0) }
     }
 
-    /// Returns all matches in any order, but at most one more than the limit for counting.
+    /// Returns all matches in any order. If there are too many, returns only one more than ``BookQuery/countLimit``.
     private func allMatches(_ text: QueryText) throws -> [Int64] {
         try Int64.fetchAll(
             db.cachedStatement(
@@ -179,8 +179,8 @@ struct BookSearch {
         return positions
     }
 
-    /// Returns the first of a few copies, in the order of ``sorted(_:)``, and the number of all these copies. This
-    /// reads each copy once.
+    /// Sorts a few copies in the order of ``sorted(_:)``, and returns the first `limit` of them with their total
+    /// number. Each copy is read once.
     private func firstOfFew(
         _ copies: String, _ arguments: StatementArguments, _ limit: Int
     ) throws -> (positions: [Position], total: Int) {
@@ -242,7 +242,7 @@ struct BookSearch {
         return found.map(Self.position)
     }
 
-    /// Returns the FROM clause that joins the copies that a statement returns with their rows in `listing`.
+    /// Returns a FROM clause that joins the copies from a statement with their rows in `listing`.
     private static func joining(_ copies: String) -> String {
         "(\(copies)) AS few CROSS JOIN listing ON listing.copy = few.copy"
     }
@@ -252,7 +252,7 @@ struct BookSearch {
     /// True if the query returns the whole library or the whole trash, which can be counted quickly.
     private var isWhole: Bool { text == nil && !query.hasFilters }
 
-    /// Returns the number of books that match the query, but at most one more than the limit for counting.
+    /// Counts the books that match the query. Counting stops at one more than ``BookQuery/countLimit``.
     private func count() throws -> Int {
         if isWhole {
             // SQLite counts a whole table with its smallest index, without reading rows. The trash is small.

@@ -11,14 +11,14 @@ struct ListingFilter {
     /// For each filter, a statement that returns the copies that pass the filter, without duplicates. The statement is
     /// used if only few copies pass the filter.
     private var sources: [(sql: String, arguments: StatementArguments)] = []
-    /// The statement for the copies that pass a filter for which `listing` has no column. Looking these copies up is
-    /// faster than checking every copy.
+    /// The statement that selects the copies with the wanted tags or authors, for which `listing` has no columns.
+    /// Looking these copies up is faster than checking every copy.
     private(set) var outside: (sql: String, arguments: StatementArguments)?
 
-    /// The largest number of copies for which sorting all copies that pass a filter is faster than walking through an
-    /// index and checking each copy.
+    /// The number of matching copies up to which sorting them all is faster than walking through an index and checking
+    /// each copy.
     private static let few = 3000
-    /// The largest number of copies for which it is not worth looking for a narrower filter.
+    /// The number of copies up to which a filter is narrow enough, so that no narrower filter is looked for.
     private static let veryFew = 500
 
     init(_ db: Database, _ query: BookQuery) throws {
@@ -81,8 +81,8 @@ struct ListingFilter {
 
     /// Adds a condition.
     ///
-    /// - Parameter isNarrow: true if it is possible that only few copies pass the condition. Such a condition must have
-    ///   an index.
+    /// - Parameter isNarrow: true if the condition can be narrow, so that only few copies pass it. A narrow condition
+    ///   must have an index.
     private mutating func require(_ sql: String, _ values: StatementArguments = [], isNarrow: Bool = true) {
         condition += " AND \(sql)"
         arguments += values

@@ -1,8 +1,8 @@
 import Bookplate
 import GRDB
 
-/// Finds the text in each book that matches a query. This text shows a person why the book was found, in the book's own
-/// spelling.
+/// Finds the text in each book that matches a query. The text is in the book's own spelling, and shows a person why the
+/// book was found.
 struct MatchFinder {
     private struct FieldText {
         var field: BookHit.Field
@@ -62,9 +62,8 @@ struct MatchFinder {
         return texts
     }
 
-    /// Finds the text that explains why a book matches. For each part of the query, goes through the texts in order
-    /// until one of them contains the part. Of the texts found in this way, the last is returned, with all parts of the
-    /// query marked in it.
+    /// Finds the text that explains why a book matches. For each part of the query, finds the first text that contains
+    /// the part. Returns the last of these texts, with all parts of the query marked in it.
     private mutating func match(in texts: [FieldText]) -> (match: BookHit.Match?, isComplete: Bool) {
         // The words of each text, which is split when its words are first needed.
         var words = [[SearchWord]?](repeating: nil, count: texts.count)
@@ -122,8 +121,8 @@ struct MatchFinder {
         }
     }
 
-    /// Returns the range of a number at the beginning of a printed number, which may contain hyphens or spaces; `nil`
-    /// if the printed number does not begin with the given number.
+    /// If a printed number begins with the given number, returns the range of this beginning; otherwise `nil`. Hyphens
+    /// and spaces in the printed number are ignored.
     private static func numberRange(of number: String, in text: String) -> Range<Int>? {
         var wanted = Substring(number)
         for (offset, byte) in text.utf8.enumerated() {
@@ -179,9 +178,10 @@ private struct PlainText {
 }
 
 extension Snippet {
-    /// The largest numbers of characters in an excerpt: before the first match, and from the beginning of this match.
+    /// The maximum numbers of characters in an excerpt: before the first match, and from the beginning of this match.
     private static let (before, behind) = (28, 72)
-    /// The largest length of an excerpt in bytes. It is needed because a character can have any number of bytes.
+    /// The maximum length of an excerpt, in bytes. Limiting the number of characters is not enough, because a character
+    /// can have any number of bytes.
     private static let longest = 1200
 
     /// Cuts an excerpt out of a text, around the first marked range.

@@ -10,7 +10,8 @@ struct PageToken: Equatable {
         case text(String)
     }
 
-    /// The step of the ranking that has found the book; 0 if the books are sorted.
+    /// The ranking step that found the book; 0 for a book whose title is equal to the search text, and in a list
+    /// without ranking.
     var step = 0
     var key: Key
     var copy: Int64

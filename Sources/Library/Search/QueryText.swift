@@ -11,7 +11,8 @@ struct QueryText {
 
     /// The parts of the text. A book matches only if it contains all of them.
     let parts: [Part]
-    /// The whole text in the form of the sort key of a title. It finds books whose title is equal to the text.
+    /// The whole text, converted to the sort key that a title with this text has. It is used to find books whose title
+    /// is equal to the text.
     let title: String
     /// True if the text is a single word of one or two letters.
     let isBrief: Bool
@@ -20,7 +21,7 @@ struct QueryText {
     /// True if notes and quotes are searched too.
     let searchesAnnotations: Bool
 
-    /// The largest numbers of words and of letters that are used. More words would not narrow a search further.
+    /// The maximum numbers of words and letters that a search uses. More words would not narrow it further.
     private static let (wordLimit, letterLimit) = (16, 512)
 
     init?(_ query: BookQuery) { self.init(query.text, searchesAnnotations: query.searchesAnnotations) }
@@ -53,8 +54,8 @@ struct QueryText {
         if parts.count == 1, case .word(let word) = parts[0] { isBrief = word.isBrief } else { isBrief = false }
     }
 
-    /// Returns the digits of a text that can be the beginning of an ISBN (`978-0-14`, `01404`); `nil` if the text
-    /// cannot be one, or has at most three digits.
+    /// If the text can be the beginning of an ISBN (`978-0-14`, `01404`) and has more than three digits, returns its
+    /// digits; otherwise `nil`.
     private static func number(_ text: Substring) -> String? {
         guard text.utf8.allSatisfy({ 0x30...0x39 ~= $0 || [0x20, 0x2D, 0x58, 0x78].contains($0) }) else { return nil }
         let digits = searchNumber(String(text))

@@ -120,8 +120,8 @@ struct SearchIndex {
         return key.isEmpty ? String(text.searchFolded.unicodeScalars.prefix(Self.longestKey)) : key
     }
 
-    /// The largest number of scalars in a sort key. A page token may contain the keys of two texts, and a person may
-    /// type or paste the token.
+    /// The maximum number of scalars in a sort key. Keys are short because a page token may contain the keys of two
+    /// texts, and a person may type or paste the token.
     private static let longestKey = 256
 
     /// Joins words into a sort key. Titles that a search does not distinguish have equal keys.
@@ -136,7 +136,7 @@ private struct IndexedRows {
     var authors: [Int64: [(row: Int64, name: String, isAuthor: Bool)]] = [:]
     var tags: [Int64: [(row: Int64, name: String)]] = [:]
     var annotations: [Int64: [String]] = [:]
-    /// The dates of the last reading that is not cancelled. This is the reading that the book shows.
+    /// The dates of the reading that the book shows, which is the last one that is not cancelled.
     var readings: [Int64: (started: String?, finished: String?)] = [:]
 
     init(_ db: Database, copies: String, editions: String) throws {

@@ -31,7 +31,7 @@ struct WordSplitter {
     /// different characters.
     private var folded: [Character: [Unicode.Scalar]] = [:]
 
-    /// - Parameter limit: the largest number of words to return.
+    /// - Parameter limit: the maximum number of words to return.
     mutating func words(of text: String, for use: Use, limit: Int = .max) -> [SearchWord] {
         var text = text
         text.makeContiguousUTF8()

@@ -39,8 +39,8 @@ struct DayStatsQuery {
         return days.values.filter { period.contains($0.day) }.sorted { $0.day < $1.day }
     }
 
-    /// Returns the condition that limits an index to a period. There is no condition for all time, so that SQLite can
-    /// choose another plan.
+    /// Returns the condition that limits the scan of an index to a period. For all time, the condition is empty, so
+    /// that SQLite can choose another plan.
     private static func bounds(of period: Period, on instant: String) -> (String, StatementArguments) {
         guard period != .all else { return ("", []) }
         // The range has one more day at each end, so that it covers every time zone.

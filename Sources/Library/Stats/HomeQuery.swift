@@ -104,7 +104,7 @@ struct ReadingNowRow {
     /// Fetches the copies that are being read, in the order of their latest activity, newest first. A copy without
     /// activity is placed by the time at which it was added.
     ///
-    /// - Parameter limit: the largest number of copies; a negative number for no limit.
+    /// - Parameter limit: the maximum number of copies; a negative number for no limit.
     static func fetch(_ db: Database, limit: Int = -1) throws -> [ReadingNowRow] {
         let newest = limit < 0 ? nil : try NewestActivity(db: db, limit: limit).copies()
         return try db.rows(
@@ -147,9 +147,9 @@ struct NewestActivity {
     let db: Database
     let limit: Int
 
-    /// The largest number of copies for which sorting all of them is just as fast.
+    /// The number of copies up to which sorting all of them is just as fast.
     private static let many = 500
-    /// The largest number of rows to walk through. If few of the rows belong to copies that are being read, sorting all
+    /// The maximum number of rows to walk through. If few of the rows belong to copies that are being read, sorting all
     /// these copies is faster than walking further.
     private static let maxSteps = 5_000
 
@@ -177,8 +177,8 @@ struct NewestActivity {
         return Array(activity.keys) + added
     }
 
-    /// Returns the time of each copy's newest row in a table, for the first `limit` copies; `nil` if too many rows
-    /// would have to be read.
+    /// Finds the `limit` copies with the newest rows in a table, and returns the time of each copy's newest row; `nil`
+    /// if too many rows would have to be read.
     private func newest(of table: String, by time: String, along index: String) throws -> [Int64: Int64]? {
         var found: [Int64: Int64] = [:]
         var (steps, end) = (0, Int64.min)

@@ -74,7 +74,7 @@ private struct PausesQuery {
     }
 }
 
-/// Computes sums over the whole library, without the trash and cancelled readings.
+/// Computes sums over the whole library, excluding the trash and cancelled readings.
 enum LibraryStatsQuery {
     /// Returns the numbers of finished books and pages for each date.
     ///
@@ -165,8 +165,8 @@ enum LibraryStatsQuery {
     }
 }
 
-/// Computes this year's stats from ranges of indexes, so that the time this takes does not depend on the number of
-/// earlier years in the library.
+/// Computes this year's stats. Only the needed ranges of the indexes are read, so the required time does not depend on
+/// the number of earlier years in the library.
 struct YearQuery {
     let db: Database
     let today: CalendarDay

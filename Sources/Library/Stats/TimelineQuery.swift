@@ -63,8 +63,8 @@ struct MemoriesQuery {
         try memories(where: isDated, arguments: [:], limit: limit) { $0.event != .reading }
     }
 
-    /// The days, in the form `MM-DD`, that count as this day in earlier years. The days of common years and of leap
-    /// years can be different.
+    /// The days, in the form `MM-DD`, that count as this day in earlier years. There can be several, because common
+    /// years and leap years can have different days.
     private var monthDays: [String] {
         Set([2023, 2024].flatMap { Memory.days(of: $0, on: today) }.map { String($0.description.dropFirst(5)) })
             .sorted()
