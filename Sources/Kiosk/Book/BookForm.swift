@@ -91,8 +91,8 @@ struct BookFormPage: Sendable {
         }
     }
 
-    /// Returns the confirmation as the answer to the oldest item in the queue with the same ISBN. Later items may be
-    /// other copies, so they stay in the queue.
+    /// Returns the confirmed book, recorded as the answer to the oldest queue item with the same ISBN. Later items may
+    /// be other copies, so they stay in the queue.
     private func answeringItem(_ confirmed: Confirmed) async throws -> Confirmed {
         guard let isbn = confirmed.isbn, !confirmed.preset.isWishlist else { return confirmed }
         let item = try await parts.library.items(in: [.waiting]).first { $0.isbn == isbn }

@@ -138,10 +138,10 @@ struct BookHistory {
     }
 }
 
-/// The entries of a reading that the page shows, the newest first.
+/// The progress entries that the page shows for one reading, the newest first.
 struct ShownEntries: Sendable {
-    /// The largest number of entries that the page shows: first for a reading that is not selected, second for the
-    /// selected reading.
+    /// The maximum numbers of entries that the page shows. `atFirst` is for readings that are not selected, and
+    /// `atATime` is for the selected reading.
     static let (atFirst, atATime) = (12, 60)
 
     let entries: ArraySlice<ProgressEntry>
@@ -181,10 +181,10 @@ struct HistoryChart: Sendable {
     }
 
     let marks: [Mark]
-    /// The page at the top of the scale; `nil` if the scale is in percent.
+    /// The page number at the top of the scale; `nil` if the scale is in percent.
     let topPage: Int?
 
-    /// The largest number of points. More points could not be distinguished at the width of a page.
+    /// The maximum number of points. More points could not be distinguished at the width of a page.
     static let maxMarks = 60
 
     /// - Parameters:

@@ -10,7 +10,7 @@ struct BookPage: Sendable {
 
     /// The number of sessions on a page.
     static let sessionsAtATime = 20
-    /// The number of notes, and of quotes, that the page shows before a person chooses "Show all".
+    /// The number of notes that the page shows before a person chooses "Show all". The same number applies to quotes.
     static let annotationsAtFirst = 20
 
     private func page(_ request: Request, _ context: KioskContext) async throws -> Response {
@@ -62,7 +62,7 @@ struct BookPage: Sendable {
             context)
     }
 
-    /// Returns the values that the page shows as text in places where they cannot be edited.
+    /// Returns the rating and the shelf as plain text, for pages on which the book cannot be edited.
     private func readOnlyView(_ book: Book) -> View {
         var view: View = [:]
         if let rating = book.copy.rating { view["rated"] = Copy.stars(rating) }
@@ -70,8 +70,8 @@ struct BookPage: Sendable {
         return view
     }
 
-    /// Returns the latest entries of the last eight readings. With `?reading=` and `?entries=`, a person selects older
-    /// entries of one reading.
+    /// Returns the latest progress entries of the last eight readings. `?reading=` selects a reading, and `?entries=`
+    /// is the number of its newer entries to skip.
     private func entries(of book: Book, _ request: Request) async throws -> [ID<Reading>: ShownEntries] {
         let offset = try request.number("entries", in: 0...1_000_000, or: 0)
         let asked = request.uri.queryParameters["reading"].map { ID<Reading>(rawValue: String($0)) }
@@ -378,7 +378,8 @@ struct BookDetails {
         }
     }
 
-    /// The sentences that list the sources of the fields, and the fields that a person has edited.
+    /// The sentences that list the sources of the details and the fields that a person has edited; `nil` if both lists
+    /// are empty.
     private var origin: String? {
         let metadata = book.edition.metadata
         let sources = Set(metadata.sources.values).subtracting([.person]).map { texts.source($0) }.sorted()

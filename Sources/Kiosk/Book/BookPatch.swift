@@ -2,7 +2,7 @@ import Bookplate
 import Hummingbird
 
 /// Changes to a book, parsed from the members of a request's JSON. Absent members leave their fields as they are, and
-/// null clears a field. All values are checked by the rules of the commands before anything is changed.
+/// null clears a field. Before anything is changed, all values are checked by the same rules as on the command line.
 struct BookPatch: Sendable {
     private var changes: [@Sendable (inout Book) throws -> Void] = []
 
@@ -135,7 +135,7 @@ extension RequestObject {
         }
     }
 
-    /// Returns one contributor from a list of authors; `nil` for an empty line of the form.
+    /// Parses one contributor of a book; `nil` if the name is empty, as for an empty line of the form.
     fileprivate func contributor() throws -> Contributor? {
         try checkMembers(["name", "role"])
         let name = try text("name").required(as: "name")
@@ -148,7 +148,7 @@ extension RequestObject {
 /// changed one of these values in the meantime, the request is refused, so that nobody replaces a value without having
 /// seen it. This is like If-Match (RFC 9110, 13.1.1), but for single values.
 struct EditPrecondition: Sendable {
-    /// The name of the request's member that has these values.
+    /// The name of the request's member that contains the expected values.
     static let memberName = "was"
 
     private let expected: [String: JSONValue]

@@ -5,7 +5,7 @@ import Hummingbird
 /// Serves covers, and stores and removes the cover photos that a person uploads.
 struct CoverAPI: Sendable {
     let parts: KioskParts
-    /// The largest cover, in bytes. The library has the same limit.
+    /// The maximum size of a cover, in bytes. The library has the same limit.
     static let maxBytes = 5 << 20
 
     private static let notPicture = RequestRefusal(.notPicture, "A cover must be a JPEG, PNG or WebP picture.")
@@ -49,8 +49,8 @@ struct CoverAPI: Sendable {
         return try await respond(with: book)
     }
 
-    /// Decodes the picture in an isolated process to check that it is intact and as large as it declares. A service
-    /// that cannot read photos stores the picture unchecked; browsers always get it sandboxed.
+    /// Decodes the picture in an isolated process to check that it is intact and has the size that it declares. A
+    /// service that cannot read photos stores the picture unchecked; browsers always get pictures sandboxed.
     private func check(_ bytes: [UInt8]) async throws {
         guard let read = parts.ports.readPhoto else { return }
         do {
@@ -92,7 +92,7 @@ enum PictureType: String, Sendable {
     case webp = "image/webp"
     case gif = "image/gif"
 
-    /// Sources: ITU-T T.81 B.1.1.3, RFC 2083 12.11, RFC 9649 2.4, GIF89a 17.
+    /// Detects the format from the first bytes. Sources: ITU-T T.81 B.1.1.3, RFC 2083 12.11, RFC 9649 2.4, GIF89a 17.
     init?(_ bytes: [UInt8]) {
         func has(_ text: String, at index: Int) -> Bool { bytes.dropFirst(index).starts(with: text.utf8) }
         if bytes.starts(with: [0xFF, 0xD8, 0xFF]) {

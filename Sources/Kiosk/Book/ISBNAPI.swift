@@ -9,8 +9,8 @@ struct ISBNAPI: Sendable {
         [Route(.get, "/api/isbn", for: .guests, check), Route(.get, "/api/known", for: .household, known)]
     }
 
-    /// Responds with `{"isbn13", "hyphenated", "error"}`. In an incomplete number, the response has the hyphens that
-    /// are already certain.
+    /// Responds with `{"isbn13", "hyphenated", "error"}`. If the number is incomplete, `hyphenated` has only the
+    /// hyphens that are already certain.
     private func check(_ request: Request, _ context: KioskContext) throws -> JSONResponse {
         guard let text = request.uri.queryParameters["text"], text.utf8.count <= 100 else {
             throw RequestRefusal(.badNumber, "The query must have text= with the number, at most 100 bytes.")
@@ -38,8 +38,8 @@ struct ISBNAPI: Sendable {
         return JSONResponse(try await KnownISBN(text, in: parts.library, parts.pages.texts(context)).json)
     }
 
-    /// Inserts the hyphens that are certain for every way in which the number may continue. These are the hyphens that
-    /// the number has both when it is filled up with zeros and when it is filled up with nines.
+    /// Inserts the hyphens that are certain however the number continues. A hyphen is certain if it is in the same
+    /// place when the number is filled up with zeros and when it is filled up with nines.
     ///
     /// - Parameter text: up to thirteen digits, or up to ten characters that may end with X. Hyphens and spaces are
     ///   ignored.

@@ -7,7 +7,7 @@ import Hummingbird
 struct HomePage: Sendable {
     let parts: KioskParts
 
-    /// The largest number of books being read that the page shows.
+    /// The maximum number of books that the page shows as being read.
     static let maxBooks = 20
 
     var routes: [Route] { [Route(.get, "/home", for: .guests, page), Route(.get, "/api/home", for: .guests, home)] }

@@ -2,7 +2,7 @@ import Bookplate
 import FoundationEssentials
 
 /// The query of a Library page or of the API, such as `?q=zürich&status=reading&status=read&sort=title`. If a filter
-/// occurs several times, books match that have any of its values. Parameters with empty values are ignored.
+/// occurs several times, a book matches if it has any of the values. Parameters with empty values are ignored.
 struct LibraryAddress: Sendable {
     enum Name: String, Sendable, CaseIterable {
         case q, status, tag, shelf, author, language, rating, owned, wishlist, favourite, added, started, finished
@@ -20,7 +20,7 @@ struct LibraryAddress: Sendable {
         var value: String
     }
 
-    /// The largest number of books in one response. It is high because, after a change, a page reloads all books that
+    /// The maximum number of books in one response. It is high because, after a change, a page reloads all books that
     /// it shows.
     static let maxHits = 500
 

@@ -302,7 +302,7 @@ final class LibraryHit: Sendable, MustacheParent {
     }
 }
 
-/// A part of a text in which a search found something. `isMatch` is true if the part matches the search.
+/// A piece of a text in the search results. `isMatch` is true if the piece matches the search.
 struct LibraryMark: Sendable, MustacheParent {
     let text: String
     let isMatch: Bool

@@ -9,12 +9,12 @@ import Synchronization
 ///
 /// A slow watcher misses frames, because only the newest frame is kept for each watcher.
 public final class PreviewFeed: PreviewTap {
-    /// The largest number of watchers. More watchers would take network and processor time away from capturing.
+    /// The maximum number of watchers. More watchers would take network and processor time away from capturing.
     static let most = 4
     /// The time for which a watcher must have read nothing before a new watcher may replace it.
     static let stalledAfter: Duration = .seconds(10)
-    /// The boundary between the parts of the stream (RFC 2046, 5.1.1). A JPEG may contain the same characters, because
-    /// each part states its length.
+    /// The boundary between the parts of the stream (RFC 2046, 5.1.1). It does no harm if a JPEG contains the same
+    /// characters, because each part states its length.
     static let boundary = "bookplate-frame"
 
     private struct Watcher {

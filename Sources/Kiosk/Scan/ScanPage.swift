@@ -8,7 +8,8 @@ struct ScanPage: Sendable {
     let parts: KioskParts
     /// The number of rows that the page lists above its "more" link.
     private static let shownRows = 30
-    /// The largest number of items in one request. It keeps the request's body within ``Request/maxJSONBytes``.
+    /// The maximum number of items in one request. With this limit, the request's body stays within
+    /// ``Request/maxJSONBytes``.
     static let maxNamedItems = 1500
 
     /// Returns the values of the button that skips all owned books in the queue; empty if there are no such books.
@@ -22,8 +23,8 @@ struct ScanPage: Sendable {
         ]
     }
 
-    /// The largest number of rows of the batch that a page shows and counts. It is larger than the number of books that
-    /// anybody scans in an afternoon.
+    /// The maximum number of rows of the batch that a page shows and counts. Nobody scans that many books in an
+    /// afternoon.
     static let maxRows = 5000
 
     var routes: [Route] {
@@ -328,7 +329,7 @@ extension Station.Row {
 
     fileprivate var needsTitle: Bool { !candidate.isComplete && status != .lookingUp && !isThereAlready }
 
-    /// True if the sources may know more about the book when they are asked again.
+    /// True if it is worth asking the sources about the book again.
     fileprivate var canAsk: Bool {
         switch status {
         case .notFound, .unavailable, .needsTitle, .weakMatch: true

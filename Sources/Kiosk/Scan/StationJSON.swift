@@ -55,7 +55,7 @@ extension Batch.Status {
         }
     }
 
-    /// The state as pages show it. There are four such states.
+    /// The group of states to which this state belongs. Pages show all states of a group in the same style.
     var tone: String {
         switch self {
         case .lookingUp, .found: "new"

@@ -49,7 +49,7 @@ struct StationRoutes: Sendable {
         return JSONResponse(["row": try await station.capture(number, request: item(of: body.request)).json])
     }
 
-    /// Returns the id of the item for the id of a request; `nil` if the request has no id.
+    /// Converts the id of a request to the id of the queue item that the request adds; `nil` if the request has no id.
     func item(of request: String?) throws -> ID<QueueItem>? {
         guard let request else { return nil }
         guard let uuid = UUID(uuidString: request) else {

@@ -5,8 +5,8 @@ import Logging
 
 /// Finds out who sent each request, and checks that this caller may use the route.
 ///
-/// A request belongs to the household if it has the cookie of a sign-in, or if it comes from this machine, which means
-/// from a loopback address, for a loopback name and not through a proxy. A request belongs to a station if it has the
+/// A request belongs to the household if it has the cookie of a sign-in, or if it comes from this machine, that is,
+/// from a loopback address, to a loopback name, and without a proxy. A request belongs to a station if it has the
 /// station's token. Behind a proxy that does not announce itself, every client looks like this machine. If
 /// ``isBehindProxy`` is true, this machine therefore needs a sign-in too.
 struct Authenticator: Sendable {

@@ -10,22 +10,22 @@ struct ConnectionLimits: Sendable {
     /// The interval in which at least ``bodyBytes`` bytes of a body must arrive. The two limits together require about
     /// 400 bytes per second.
     var bodyWindow: TimeAmount = .seconds(10)
-    /// The smallest number of bytes of a body that must arrive in each ``bodyWindow``.
+    /// The minimum number of a body's bytes that must arrive in each ``bodyWindow``.
     var bodyBytes = 4096
     /// The time limit for receiving a whole body. It is enough for 32 MiB at 1 Mbit/s. Only two photos are received at
     /// once, so the time that a photo waits for its turn is not counted.
     var body: TimeAmount = .seconds(300)
-    /// The longest time for which a client may stop reading a response.
+    /// The maximum time for which a client may stop reading a response.
     var stalledWrite: TimeAmount = .seconds(60)
     /// The time that a refused client has to read the reason. The rest of its request is discarded.
     var linger: TimeAmount = .seconds(2)
-    /// The longest time that a connection may be idle between two requests.
+    /// The maximum time that a connection may be idle between two requests.
     var idle: TimeAmount = .seconds(60)
-    /// The greatest length of the request line, in bytes.
+    /// The maximum length of the request line, in bytes.
     var requestLine = 8 << 10
-    /// The greatest length of all header lines together, in bytes.
+    /// The maximum length of all header lines together, in bytes.
     var headers = 16 << 10
-    /// The largest number of open connections. If there are more, the oldest unknown one is closed; see
+    /// The maximum number of open connections. If there are more, the oldest unknown one is closed; see
     /// ``Connections``.
     var connections = 512
 }
@@ -52,7 +52,8 @@ final class Connections: Sendable {
 
     init(limit: Int) { self.limit = limit }
 
-    /// Adds a connection. If there are then too many, closes the oldest unknown connection, which may be the new one.
+    /// Adds a connection. If the limit is then exceeded, closes the oldest unknown connection, which may be the added
+    /// one.
     func add(_ channel: any Channel) {
         let id = ObjectIdentifier(channel)
         let surplus = state.withLock { state -> (any Channel)? in

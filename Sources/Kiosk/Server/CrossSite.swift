@@ -102,7 +102,7 @@ struct HostNames: Sendable {
         return nil
     }
 
-    /// Returns true if the name in an authority was configured.
+    /// Returns true if the host name in `authority` (`host[:port]`) is one of the configured names.
     func isConfigured(_ authority: String) -> Bool {
         Self.parts(of: authority).map { configured.contains($0.name) } ?? false
     }

@@ -51,7 +51,7 @@ struct KioskEvent: Sendable {
 
 /// Sends events to all listeners. Each event is encoded once per language. Slow listeners lose their oldest events.
 final class EventHub: Sendable {
-    /// The largest number of events that may wait for a listener. A page never needs more of them to catch up.
+    /// The maximum number of events that may wait for a listener. A page never needs more than this to catch up.
     static let bufferLimit = 64
     /// The interval between heartbeats. They reveal that a connection is closed even if there are no events.
     static let heartbeat: Duration = .seconds(15)
@@ -66,8 +66,8 @@ final class EventHub: Sendable {
     private let lastChange = Mutex(0)
 
     /// The number of changes to the library in this run. Each page contains the number from the time when it was
-    /// rendered. When the page begins to listen for events, it compares the two numbers, and refreshes itself if the
-    /// library has changed in between.
+    /// rendered. When the page begins to listen for events, it compares this number with the current one, and refreshes
+    /// itself if the library has changed in between.
     var changes: Int { lastChange.withLock { $0 } }
 
     var listenerCount: Int { listeners.withLock(\.count) }

@@ -20,7 +20,7 @@ struct JSONResponse: ResponseGenerator {
 }
 
 extension Request {
-    /// The largest photo, in bytes.
+    /// The maximum size of a photo, in bytes.
     static let maxPhotoBytes = 32 << 20
 
     /// Returns the body, and counts its bytes while they arrive. This function is for routes with ``Route/Body/photo``.
@@ -30,7 +30,7 @@ extension Request {
         Array(buffer: try await body.collect(upTo: Self.maxPhotoBytes))
     }
 
-    /// The largest JSON body, in bytes.
+    /// The maximum size of a JSON body, in bytes.
     static let maxJSONBytes = 64 << 10
 
     /// Decodes the body as JSON of at most ``maxJSONBytes`` bytes.
@@ -152,7 +152,7 @@ struct RequestObject: Sendable {
 
     /// Returns a member that must be a calendar day, a month or a year.
     ///
-    /// - Throws: ``FieldRefusal`` for a text that is not a day, ``RequestRefusal`` (400) for another type.
+    /// - Throws: ``FieldRefusal`` for a text that is not a date, ``RequestRefusal`` (400) for another type.
     func day(_ name: String) throws -> Edit<CalendarDay> {
         switch try text(name) {
         case .keep: return .keep
@@ -201,8 +201,8 @@ extension Edit {
         }
     }
 
-    /// The value for ``MetadataEdit`` if the field has no empty value: `nil` leaves the field as it is, and
-    /// `.some(nil)` clears it.
+    /// The value for ``MetadataEdit`` in the case of a field that has no empty value: `nil` leaves the field as it is,
+    /// and `.some(nil)` clears it.
     var edited: Value?? {
         switch self {
         case .keep: .none

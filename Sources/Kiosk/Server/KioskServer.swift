@@ -128,8 +128,8 @@ private struct BackgroundTasks: Service, CustomStringConvertible {
         }
     }
 
-    /// Sends the station's news to the pages. When the batch changes, pages load all of it again, so this news is sent
-    /// at most every 100 ms.
+    /// Sends the station's news to the pages. Changes to the batch are announced at most every 100 ms, because each
+    /// time, pages load the whole batch again.
     private func followStation() async {
         let isBatchDue = SharedValue(false)
         for await news in parts.ports.station.news {

@@ -1,7 +1,7 @@
 import Bookplate
 import Hummingbird
 
-/// A refusal that only the web interface makes, or the response that reports any other refusal.
+/// A refusal that only the web interface makes, or any other refusal in the form of a response.
 struct RequestRefusal: Refusal {
     let status: HTTPResponse.Status
     let apiCode: String
@@ -32,7 +32,7 @@ extension RequestRefusal {
         case notJSON, notPhoto, notPicture, notThere, notYours, owned, refused, signInNeeded, throttled, tooLarge
         case tooManyWatch, unknownField, unknownToken, unsoundPicture, wrongCode, wrongMethod
 
-        /// The table of statuses for these codes. ``RefusalKind`` has the statuses of all other refusals.
+        /// The HTTP status for this code. ``RefusalKind`` has the statuses of all other refusals.
         var status: HTTPResponse.Status {
             switch self {
             case .badField, .badHost, .badJSON, .badNumber, .badQuery, .badTarget, .missingField, .unknownField:

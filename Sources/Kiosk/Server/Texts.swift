@@ -6,14 +6,14 @@ import Mustache
 /// Each key has the text in all languages: `{"search": {"en": "Search", "de": "Suchen", "fr": "Rechercher"}}`.
 ///
 /// Templates use a text as `{{t.library.search}}`, and code uses it as `texts("library.search")`. `{name}` in a text is
-/// a placeholder. A text with a bar has a singular and a plural: "{count} book|{count} books".
+/// a placeholder. A bar separates the singular from the plural: "{count} book|{count} books".
 struct Texts: Sendable, MustacheParent {
     let language: Language
     private let sections: [String: [String: String]]
 
     /// Loads the texts of all languages.
     ///
-    /// - Parameter files: the names without extensions, and the contents.
+    /// - Parameter files: the files' names without extensions, and their contents.
     /// - Throws: an error if a file is not in this format or lacks a language.
     static func load(_ files: [(name: String, json: Data)]) throws -> [Language: Texts] {
         var sections: [Language: [String: [String: String]]] = [:]
@@ -53,19 +53,20 @@ struct Texts: Sendable, MustacheParent {
         return result + rest
     }
 
-    /// Returns the singular or the plural for `count`. The number also replaces `{count}`, with separators for
-    /// thousands.
+    /// Returns the singular or the plural form of a text, depending on `count`. The number also replaces `{count}`,
+    /// with separators for thousands.
     func callAsFunction(_ key: String, count: Int, _ values: [String: String] = [:]) -> String {
         self(
             key, isSingular: isSingular(Double(count)),
             values.merging(["count": grouped(count)]) { given, _ in given })
     }
 
-    /// Returns the singular or the plural for `n`. The number also replaces `{n}`, with separators for thousands.
+    /// Returns the singular or the plural form of a text, depending on `n`. The number also replaces `{n}`, with
+    /// separators for thousands.
     func callAsFunction(_ key: String, n: Int) -> String { self(key, count: n, ["n": grouped(n)]) }
 
-    /// Returns the singular or the plural for a number with one decimal, such as "1 page per hour" or "1.5 pages per
-    /// hour". The number also replaces `{n}`.
+    /// Returns the singular or the plural form of a text, depending on a number with one decimal, such as "1 page per
+    /// hour" or "1.5 pages per hour". The number also replaces `{n}`.
     func callAsFunction(_ key: String, n: Double) -> String {
         self(key, isSingular: isSingular((n * 10).rounded() / 10), ["n": tenths(n)])
     }

@@ -8,7 +8,7 @@ import Hummingbird
 struct HubRoutes: Sendable {
     let parts: KioskParts
 
-    /// The largest thumbnail, in bytes.
+    /// The maximum size of a thumbnail, in bytes.
     static let maxThumbnailBytes = 64 << 10
 
     var routes: [Route] {

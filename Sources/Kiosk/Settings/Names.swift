@@ -6,7 +6,7 @@ import Hummingbird
 struct NamesPage: Sendable {
     let parts: KioskParts
 
-    /// The largest number of names on a page. A large library has tens of thousands of authors.
+    /// The maximum number of names on a page. A large library has tens of thousands of authors.
     private static let maxNames = 200
 
     var routes: [Route] {

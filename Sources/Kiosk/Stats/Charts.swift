@@ -99,8 +99,8 @@ struct Axis: Sendable, Equatable {
     let ticks: [Int]
 
     /// - Parameters:
-    ///   - most: the greatest value of the chart. If it is below 1, the axis goes to 1.
-    ///   - steps: the largest number of steps.
+    ///   - most: the greatest value in the chart. If it is below 1, the axis goes to 1.
+    ///   - steps: the maximum number of steps.
     init(upTo most: Int, steps: Int = 4) {
         // This limit is far above any total in a library, and low enough to prevent an overflow.
         let most = min(max(1, most), 1_000_000_000_000_000)
@@ -208,17 +208,17 @@ enum Bucket: String, Sendable, CaseIterable {
             }
     }
 
-    /// The largest number of bars in a chart.
+    /// The maximum number of bars in a chart.
     static let maxCount = 60
 
     /// Returns the buckets of a span, the oldest first. Empty buckets are included. If there are more than
     /// ``maxCount``, only the last ones are returned.
     ///
     /// - Parameters:
-    ///   - days: the days with reading. Days outside of the span are ignored.
+    ///   - days: the days on which anything was read. Days outside of the span are ignored.
     ///   - span: the first and the last day, as values of ``CalendarDay/number``.
-    /// - Returns: the start of each bucket, and the reading in it. The start is a day, a month or a year; for a week,
-    ///   it is the Monday.
+    /// - Returns: the start of each bucket, and the totals of its days. The start is a day, a month or a year; for a
+    ///   week, it is the Monday.
     func buckets(_ days: [DayStats], in span: ClosedRange<Int>) -> [(start: CalendarDay, stats: DayStats)] {
         var totals: [CalendarDay: DayStats] = [:]
         for day in days {
@@ -306,17 +306,17 @@ struct DayCalendar: Sendable {
         return chart
     }
 
-    /// The largest number of pages for each of the first three shades, which the legend shows.
+    /// The upper limits of the first three shades, in pages. The legend shows these limits.
     var bounds: [Int] { HeatScale(days.filter { $0.day.year == year }.map(\.pages)).bounds }
 
     /// Returns the weekday of a ``CalendarDay/number``, where 0 is Monday.
     static func weekday(_ number: Int) -> Int { ((number + 3) % 7 + 7) % 7 }
 }
 
-/// Maps the pages of a day to one of four shades. The steps between the shades are round numbers, and a single day with
-/// many pages does not make all other days pale.
+/// Maps the number of pages read on a day to one of four shades. The steps between the shades are round numbers, and a
+/// single day with many pages does not make all other days pale.
 struct HeatScale: Sendable, Equatable {
-    /// The largest number of pages for each of the first three shades.
+    /// The upper limits of the first three shades, in pages.
     let bounds: [Int]
 
     init(_ pages: [Int]) {
@@ -342,7 +342,7 @@ struct Shares: Sendable, Equatable {
 
     /// - Parameters:
     ///   - parts: the parts in the order of the rows. Empty parts are left out.
-    ///   - most: the largest number of rows. The remaining parts are added up in one more row.
+    ///   - most: the maximum number of rows. The remaining parts are added up in one more row.
     ///   - rest: the label of the row for the remaining parts.
     init(_ parts: [(label: String, count: Int)], most: Int = 8, rest: String) {
         var parts = parts.filter { $0.count > 0 }

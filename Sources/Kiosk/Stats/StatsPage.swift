@@ -7,7 +7,7 @@ import Synchronization
 struct StatsPage: Sendable {
     let parts: KioskParts
 
-    /// The largest number of memories that the page lists.
+    /// The maximum number of memories that the page lists.
     private static let maxMemories = 12
 
     var routes: [Route] {
@@ -44,7 +44,7 @@ struct StatsPage: Sendable {
         return try await parts.library.days(in: period, zone: parts.ports.zone)
     }
 
-    /// The largest number of events on the Timeline page.
+    /// The maximum number of events on the Timeline page.
     private static let maxEvents = 200
 
     private func timeline(_ request: Request, _ context: KioskContext) async throws -> Response {
@@ -109,7 +109,7 @@ struct StatsAPI: Sendable {
         ]
     }
 
-    /// The largest number of events in a response.
+    /// The maximum number of events in a response.
     static let maxEvents = 1_000
 
     private var today: CalendarDay { CalendarDay(parts.ports.now(), in: parts.ports.zone) }
@@ -145,8 +145,8 @@ struct StatsAPI: Sendable {
         return try StatsPeriod(items + (isGiven ? [] : [(name: "period", value: "all")]), today: today)
     }
 
-    /// Returns the latest events that may lie in the period, at most `limit`, the newest first. Guests do not see
-    /// sessions.
+    /// Returns the latest events of the period, at most `limit`, the newest first. An event whose date is incomplete is
+    /// included if it may lie in the period. Sessions are left out for guests.
     func events(in period: Period, limit: Int, forGuest: Bool = false) async throws -> [TimelineEvent] {
         // Events arrive from the oldest to the newest. A ring buffer keeps only the last ones.
         let ring = Mutex<(events: [TimelineEvent], next: Int)>(([], 0))

@@ -59,14 +59,15 @@ struct StatsPeriod: Sendable, Equatable {
         return "/stats?period=\(kind.rawValue)&of=\(of)"
     }
 
-    /// Returns the year whose months, calendar and challenge are shown. It is the last year of the period that has
-    /// already begun.
+    /// Returns the year whose months, calendar and challenge are shown. If the period covers several years, it is the
+    /// latest of them that has already begun.
     func year(today: CalendarDay) -> Int {
         max(min(period.to?.year ?? today.year, today.year), period.from?.year ?? 1)
     }
 
-    /// Returns the first and the last day that charts show. An open end of the period is replaced by the first day with
-    /// reading or by today. A period with dates that a person entered is shortened to the part with reading.
+    /// Returns the first and the last day that charts show. If the period has no first day, charts begin with the first
+    /// day on which anything was read. If it has no last day, they end with today. A period whose dates a person
+    /// entered is shortened to the part in which anything was read, but not to less than a month.
     func span(of days: [DayStats], today: CalendarDay) -> ClosedRange<Int> {
         let (first, last) = (days.first?.day.number, days.last?.day.number)
         let now = today.number ?? 0
