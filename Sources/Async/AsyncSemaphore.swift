@@ -6,11 +6,11 @@ public actor AsyncSemaphore {
 
     public init(permits: Int = 1) { self.permits = permits }
 
-    /// True if an operation that asked now would have to wait.
+    /// True if no permit is free, so that another operation would have to wait.
     public var isExhausted: Bool { permits == 0 }
 
-    /// Runs an operation once a permit is free. A cancelled task still waits for its turn. Its operation runs, and can
-    /// check for the cancellation.
+    /// Runs an operation once a permit is free. A cancelled task still waits for its turn and then runs the operation,
+    /// which can check for the cancellation.
     public nonisolated func withPermit<Result: Sendable>(
         _ operation: @Sendable () async throws -> Result
     ) async rethrows -> Result {

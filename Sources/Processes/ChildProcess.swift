@@ -49,7 +49,7 @@ public enum ChildProcess {
     ///
     /// - Parameters:
     ///   - time: the time after which the program is killed, counted from its start.
-    ///   - limit: the greatest number of bytes that the program may answer with.
+    ///   - limit: the maximum size of the program's answer, in bytes.
     /// - Throws: ``ProcessError`` if the program cannot be started.
     public static func run(
         _ command: Command, input: [UInt8], within time: Duration, limit: Int
@@ -90,8 +90,8 @@ public enum ChildProcess {
         }
     }
 
-    /// Creates two connected sockets that no other child inherits. The near socket never blocks; the child decides
-    /// whether the far one does.
+    /// Creates two connected sockets that no other child inherits. The near socket never blocks. The far socket blocks,
+    /// unless the child changes that.
     private static func makeSocketPair() throws(ProcessError) -> (near: FileDescriptor, far: FileDescriptor) {
         var ends: [Int32] = [-1, -1]
         let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
@@ -133,7 +133,7 @@ public enum ChildProcess {
     }
 }
 
-/// An error of the system that occurred while another program was run.
+/// A system error that occurred while running another program.
 public struct ProcessError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The call that failed.
     public let call: String
@@ -222,7 +222,7 @@ private struct Exchange {
         }
     }
 
-    /// - Returns: true if more errors may come.
+    /// - Returns: true if more bytes of standard error may follow.
     private mutating func readErrors() -> Bool {
         guard let more = read(from: errors) else { return false }
         standardError += more.prefix(ChildProcess.maxErrorBytes - standardError.count)

@@ -282,7 +282,7 @@ extension Station {
 
     /// Runs acts one after another, in the order of the calls. Each act is completed even if the caller is cancelled.
     ///
-    /// - Parameter isNews: false if the act posts its own news, as reading the queue does.
+    /// - Parameter isNews: false if the act posts its own events. Reading the queue is one such act.
     func act<Result: Sendable>(
         isNews: Bool = true, _ body: @escaping @Sendable (isolated Station) async throws -> Result
     ) async throws -> Result {

@@ -180,8 +180,8 @@ extension Batch {
     /// True if saving the row adds another copy, because the library or this batch already has one.
     public func isAnotherCopy(_ row: Row) -> Bool { row.candidate.owned != nil || isAgain(row) }
 
-    /// Returns the rows that `--yes` saves: ticked rows, and with `anotherCopy` also further copies whose tick no
-    /// person has cleared.
+    /// Returns the rows that `--yes` saves: ticked rows, and with `anotherCopy` also rows for further copies, unless a
+    /// person has cleared their ticks.
     func savableInAdvance(anotherCopy: Bool) -> [Row] {
         rows.filter { row in
             if isTicked(row) { return true }
@@ -198,8 +198,8 @@ extension Batch {
     }
 
     /// True if a person may remove the open row because the library holds its book and nobody asked for another copy.
-    /// The book may have been saved from this batch. Only ``settledRows`` are removed automatically, because two
-    /// captures of one ISBN may be two copies.
+    /// The book may even have been saved from this batch. Only ``settledRows`` are removed without asking a person,
+    /// because two captures of one ISBN may be two copies.
     public func isClearable(_ row: Row) -> Bool {
         guard row.end == nil, row.candidate.owned != nil, !isTicked(row) else { return false }
         switch status(of: row) {
@@ -247,8 +247,8 @@ extension Batch {
         public init() {}
     }
 
-    /// True if an earlier row with the same ISBN is open, postponed or saved, or a later one is saved. A skipped row
-    /// does not count, because this row replaces it.
+    /// True if the same ISBN is in an earlier row that is open, postponed or saved, or in a later row that is saved. An
+    /// earlier row that was skipped does not count, because this row takes its place.
     private func isAgain(_ row: Row) -> Bool {
         guard let position = index[row.id] else { return false }
         return (indexOfISBN[row.candidate.item.isbn] ?? []).contains { other in

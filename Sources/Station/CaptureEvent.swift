@@ -19,7 +19,7 @@ public struct CaptureEvent: Sendable, Equatable {
 
     public enum Name: String, Sendable, Codable, CaseIterable {
         case captured, found, notFound, temporary, blocked, badData
-        /// A code or number that is not a book's, or a photo without any code.
+        /// A code or number that does not belong to a book, or a photo without any code.
         case refused
         /// An input that could not be read at all.
         case unreadable
@@ -46,7 +46,7 @@ public struct CaptureEvent: Sendable, Equatable {
         self.item = item.id
     }
 
-    /// Creates the event for a number or code that is not a book's, or for an input without a code.
+    /// Creates the event for a number or code that does not belong to a book, or for an input without a code.
     public init(
         refused name: Name = .refused, raw: String? = nil, kind: CodeKind? = nil, addon: String? = nil, origin: Origin,
         image: String? = nil, reason: String

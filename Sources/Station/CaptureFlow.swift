@@ -12,11 +12,11 @@ public struct CaptureFlow: Sendable {
     let lookup: any MetadataLookup
     let now: @Sendable () -> Date
 
-    /// The time for which this process holds an item while it asks the sources. The lease is extended while the lookup
-    /// runs.
+    /// The time for which an item is leased to this process while it asks the sources. The lease is extended while the
+    /// lookup runs.
     static let lease: Duration = .seconds(60)
 
-    /// The largest number of items in one lookup, enough to fill several requests to a source.
+    /// The maximum number of items in one lookup. It is enough to fill several requests to a source.
     static let mostAtOnce = 100
 
     public init(
@@ -163,7 +163,8 @@ public struct CaptureFlow: Sendable {
 
     // MARK: Reading the queue
 
-    /// Returns items as candidates, with the books of the same ISBN that the library holds, without asking any source.
+    /// Returns the items as candidates without asking any source. Each candidate includes the library's
+    /// books with the same ISBN.
     public func recognise(_ items: [QueueItem]) async throws -> [Candidate] {
         let known = try await shelf.books(with: items.map(\.isbn).uniqued())
         return items.map { Candidate(item: $0, existing: known[$0.isbn] ?? []) }

@@ -17,9 +17,9 @@ public struct CoverFetcher: Sendable {
     /// Fetches missing covers, starting with the newest editions.
     ///
     /// - Parameters:
-    ///   - limit: the largest number of covers to fetch.
+    ///   - limit: the maximum number of covers to fetch.
     ///   - patience: the time after which no further download is started.
-    ///   - progress: called after each cover with the number of covers done and their total.
+    ///   - progress: called after each cover with the number of covers done so far and the total number of covers.
     /// - Returns: the number of covers stored. A cover that cannot be downloaded is tried again after an hour, or after
     ///   the time that the source asks for; a cover whose edition was removed in the meantime is discarded. In both
     ///   cases the remaining covers are fetched.

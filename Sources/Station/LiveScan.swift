@@ -11,7 +11,7 @@ public final class LiveScan: Sendable {
         case camera(CameraState)
         /// A book was shown to the camera and confirmed by ``Consensus``; reported once each time that it is shown.
         case captured(Detection)
-        /// A code that is not a book's was shown to the camera.
+        /// A code that does not belong to a book was shown to the camera.
         case refused(Symbol, ISBNRefusal)
     }
 
@@ -25,10 +25,10 @@ public final class LiveScan: Sendable {
         /// The time from the last frame's time stamp to the end of its decoding.
         public var latency: Duration = .zero
         public var light = FrameResult.Light()
-        /// The sharpness of the last thing that looked like bars; nil if nothing has looked like bars.
+        /// The sharpness of the bars in the latest frame in which it was measured; nil if it has not been measured yet.
         public var sharpness: Double?
-        /// The width in pixels of the narrowest bar in the last thing that looked like bars; nil if nothing has looked
-        /// like bars.
+        /// The width of the narrowest bar, in pixels, in the latest frame in which it was measured; nil if it has not
+        /// been measured yet.
         public var pixelsPerModule: Double?
         /// The codes that were read in the last frame.
         public var symbols: [Symbol] = []

@@ -20,8 +20,8 @@ public actor Station {
         public var looksUpDue = false
         /// The consent to save found books automatically (`--yes`); nil if a person has to save them.
         public var saving: AutomaticSaving?
-        /// The longest time that the station spends, when it stops, on storing detections that are not on disk yet; nil
-        /// to wait as long as the library takes.
+        /// The longest time that a stopping station spends on storing detections that are not on disk yet; nil to wait
+        /// as long as the library takes.
         public var lastAttempt: Duration? = Station.lastAttempt
 
         public init(preset: Preset = Preset()) { self.preset = preset }
@@ -65,8 +65,8 @@ public actor Station {
     var pictured: Set<ID<QueueItem>> = []
     /// The items that this station has captured since it started. A change of the preset applies to these.
     var capturedHere: Set<ID<QueueItem>> = []
-    /// The items to which the batch's preset is not applied again. They were included in its last change, or were taken
-    /// from the queue with a preset of their own.
+    /// The items that ``applyPresetToStale()`` does not change, because they have already received the batch's preset,
+    /// or because they were taken from the queue with a preset of their own.
     var givenPreset: Set<ID<QueueItem>> = []
     /// The error of the last attempt to read the queue. The same error is not logged twice in a row.
     var queueError: String?
@@ -130,7 +130,7 @@ public actor Station {
         }
     }
 
-    /// Posts that the batch has changed, unless such an event is still waiting for the listener.
+    /// Posts an event saying that the batch has changed, unless an earlier one is still waiting for the listener.
     nonisolated func batchChanged() { if !isBatchNewsQueued.exchange(true) { post(.batch) } }
 
     nonisolated func post(_ item: News) { newsContinuation.yield(item) }
@@ -144,7 +144,7 @@ public actor Station {
 extension Station {
     /// Returns the current state.
     ///
-    /// - Parameter limit: the largest number of rows. Open rows take precedence over answered ones.
+    /// - Parameter limit: the maximum number of rows. Open rows take precedence over answered ones.
     public func snapshot(limit: Int = 200) -> Snapshot {
         let counts = batch.counts
         let open = batch.open.count
@@ -156,8 +156,8 @@ extension Station {
             captureError: captureError)
     }
 
-    /// The state for a screen that draws everything: the batch, the pending detections, the error that delays them, and
-    /// the number of waiting items outside the batch.
+    /// The whole state that a full screen draws: the batch, the pending detections, the error that prevents them from
+    /// being stored, and the number of waiting items outside the batch.
     public var contents: (batch: Batch, pending: [Detection], captureError: (any Error)?, waitingElsewhere: Int) {
         (batch, pending.value, captureError, waitingElsewhere)
     }
@@ -223,9 +223,9 @@ extension Station {
         return row
     }
 
-    /// Captures detections, all or none.
+    /// Captures either all of the detections or none of them.
     ///
-    /// - Returns: the rows of the detections, except for requests that were captured and answered before.
+    /// - Returns: the rows of the detections. A detection whose request was captured and answered before has no row.
     public func capture(_ detections: [Detection]) async throws -> [Row] {
         guard !detections.isEmpty else { return [] }
         // The capture is completed even if the page goes away, because everything on disk must be in the batch.
@@ -464,7 +464,7 @@ extension Station {
         }
     }
 
-    /// Saves the books that were found, removes owned ones from the queue, and leaves all other books in it.
+    /// Saves the books that were found, removes owned books from the queue, and leaves all other books in the queue.
     private func settleUnattended(_ known: [ID<QueueItem>], _ saving: AutomaticSaving) async throws {
         let events = try await act { station -> [CaptureEvent] in
             let rows = known.compactMap { station.batch[$0] }.filter { $0.end == nil }
@@ -716,7 +716,7 @@ extension Station {
     }
 }
 
-/// Returns a function that returns true once the time has passed on the clock.
+/// Returns a closure that returns true once `time` has passed on the clock since this call.
 private func deadline<C: Clock<Duration>>(on clock: C, after time: Duration) -> @Sendable () -> Bool {
     let end = clock.now.advanced(by: time)
     return { clock.now >= end }

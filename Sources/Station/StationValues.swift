@@ -84,10 +84,11 @@ extension Station {
         ///
         /// - Parameter isFirst: true for the first answer of the lookup.
         case known(Row, isFirst: Bool)
-        /// A code or number was refused because it is not a book's, or a photo was refused because no code was found in
-        /// it.
+        /// A code or number was refused because it does not belong to a book, or a photo was refused because no code
+        /// was found in it.
         case refused(CaptureEvent, ISBNRefusal?)
-        /// The library cannot store captures now because of this error. The station tries again every second.
+        /// Because of this error, the library cannot store captures at the moment. The station tries again every
+        /// second.
         case captureWaits(any Error)
         /// The station could not capture these detections and has given up.
         case notCaptured([Detection], any Error)
@@ -114,7 +115,7 @@ extension Station {
 
     /// The outcome of a save.
     public struct Saved: Sendable {
-        /// The number of books that are in the library now.
+        /// The number of books that were saved, including books that the same request had saved before.
         public var saved = 0
         /// The number of books that were not saved because the library already holds them.
         public var owned = 0

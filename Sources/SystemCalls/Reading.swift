@@ -3,7 +3,7 @@ import SystemPackage
 
 /// Reads the beginning of a file.
 ///
-/// - Parameter limit: the largest number of bytes to read.
+/// - Parameter limit: the maximum number of bytes to read.
 public func readFile(_ path: String, limit: Int) throws(FileError) -> [UInt8] {
     var bytes: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: max(0, min(limit, 1 << 16)))

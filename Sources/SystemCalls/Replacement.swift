@@ -14,8 +14,8 @@ public struct FileError: Error, Sendable, Equatable, CustomStringConvertible {
 /// Replaces a file completely or not at all. The file is on the disk when this function returns.
 ///
 /// The bytes are first written to a partial file in the same folder, which then replaces the file; see
-/// ``commitFile(_:to:)``. If an error occurs, the partial file is removed and the file is unchanged. Only if the error
-/// occurs while the folder is synced has the file already been replaced.
+/// ``commitFile(_:to:)``. If an error occurs, the partial file is removed and the file is unchanged. The one exception
+/// is an error while the folder is synced, because the file has already been replaced by then.
 ///
 /// - Parameter mode: the mode of the new file, without the bits of the umask.
 public func replaceFile(_ path: String, with bytes: some Sequence<UInt8>, mode: mode_t) throws(FileError) {

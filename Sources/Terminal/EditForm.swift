@@ -90,7 +90,7 @@ struct EditForm {
         }
     }
 
-    /// The edit that makes the changes in the form. Fields that were not changed are not part of it.
+    /// The changes made in the form, as an edit. It contains only the fields that were changed.
     var edit: MetadataEdit {
         get throws { try Self.edit(of: texts.filter { $0.value != before[$0.key] }) }
     }

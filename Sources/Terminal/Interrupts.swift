@@ -18,7 +18,8 @@ package enum Interrupts {
         var resume: (@Sendable () -> Void)?
         /// Closes the full screen; called before the terminal is restored.
         var leave: (@Sendable () -> Void)?
-        /// Called when the first signal arrives. In that case, this signal does not end the program.
+        /// Called when the first signal arrives, instead of ending the program; nil if the first signal ends the
+        /// program.
         var first: (@Sendable () -> Void)?
     }
 
@@ -59,7 +60,7 @@ package enum Interrupts {
     /// the camera's controls, for example.
     package static func onEnd(_ release: @escaping @Sendable () -> Void) { state.withLock { $0.release = release } }
 
-    /// Calls the closure that was set with ``onEnd(_:)`` now, and removes it so that it is not called again.
+    /// Immediately calls the closure that was set with ``onEnd(_:)``, and removes it so that it is not called again.
     package static func release() {
         let release = state.withLock { state in
             defer { state.release = nil }

@@ -124,7 +124,7 @@ package final class Keyboard: Sendable {
 
     private static let pasteBegins = Array("\u{1B}[200~".utf8)
     private static let pasteEnds = Array("\u{1B}[201~".utf8)
-    /// The longest pasted text that is kept, in bytes. A longer text is dropped, because it is certainly not a list of
+    /// The maximum size of a pasted text, in bytes. A longer text is dropped, because it is certainly not a list of
     /// numbers.
     private static let longestPaste = 64 << 10
 
@@ -199,7 +199,7 @@ struct KeyBurst {
     private var text = ""
     private var last: Duration = .zero
 
-    /// - Returns: the number if this key is the Enter that follows it; nil for any other key.
+    /// - Returns: the number that the scanner typed, if this key is the Enter that ends it; otherwise nil.
     mutating func append(_ key: Keyboard.Key, at time: Duration) -> String? {
         defer { last = time }
         if time - last > Self.gap { text = "" }

@@ -20,8 +20,7 @@ extension String {
     /// The text on one line, without control characters.
     package var oneLine: String { printable.replacingOccurrences(of: "\n", with: " ") }
 
-    /// Returns the text, broken at spaces into lines of at most `width` columns. Lines after the first `most` are
-    /// dropped.
+    /// Returns the text, broken at spaces into lines of at most `width` columns. Only the first `most` lines are kept.
     package func wrapped(_ width: Int, atMost most: Int = 4) -> [String] {
         var lines: [String] = []
         var line = ""

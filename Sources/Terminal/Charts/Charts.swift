@@ -38,7 +38,7 @@ package struct Charts {
         return style.new(track.fullPart(isASCII: isASCII)) + style.faint(track.emptyPart(isASCII: isASCII))
     }
 
-    /// The greatest length of a progress bar. It grows with the width of the terminal, but more slowly.
+    /// The maximum length of a progress bar, in columns. It grows with the width of the terminal, but more slowly.
     var longestTrack: Int { width / 2 + 10 }
 
     /// Returns a bar without a track, whose length is precise to an eighth of a column. The bar of any value above zero
@@ -130,5 +130,6 @@ package struct Charts {
     private static let heights: [Character] = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"]
 }
 
-/// Formats minutes as "45m", or as "12h" from ten hours on, so that the minutes of any day fit into four columns.
+/// Formats minutes as "45m", or as "12h" if they are ten hours or more, so that the minutes of any day fit into four
+/// columns.
 private func short(minutes: Int) -> String { minutes < 600 ? "\(minutes)m" : "\(minutes / 60)h".fitted(4) }

@@ -9,7 +9,7 @@ package final class ProgressBar: Sendable {
 
     /// - Parameters:
     ///   - noun: the word for the things that are counted, in the plural ("photos").
-    ///   - total: the number of things in the whole work; 0 if it is not known.
+    ///   - total: the total number of things; 0 if it is not known.
     package init(_ noun: String, total: Int) {
         self.noun = noun
         state = Mutex((0, total))

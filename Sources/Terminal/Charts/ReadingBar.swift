@@ -34,7 +34,7 @@ struct Track {
     let empty: Int
 
     /// - Parameters:
-    ///   - part: the part to fill, from 0 to 1.
+    ///   - part: the part to fill, as a fraction from 0 to 1.
     ///   - width: the width in columns.
     init(_ part: Double, width: Int) {
         let part = min(max(0, part), 1)

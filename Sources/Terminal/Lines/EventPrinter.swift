@@ -25,7 +25,7 @@ package final class EventPrinter: Sendable {
         var lastEvents: [ID<QueueItem>: CaptureEvent.Name] = [:]
         var refused = 0
         var unreadable = 0
-        /// The events that are printed when the card on the screen is answered; nil while no card is shown.
+        /// The events that are held back until the card on the screen is answered; nil while no card is shown.
         var held: [CaptureEvent]?
     }
 

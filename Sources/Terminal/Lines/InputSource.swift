@@ -82,16 +82,16 @@ extension CaptureEvent {
 
 /// The lines of standard input, read on a separate thread. Lines that arrive together form a batch.
 package struct InputLines: Sendable {
-    /// The longest line, in bytes. The rest of a longer line is ignored, because no number is that long.
+    /// The maximum length of a line, in bytes. The rest of a longer line is ignored, because no number is that long.
     static let longestLine = 1024
-    /// The number of batches that may be read before they are captured.
+    /// The maximum number of batches that have been read but not captured yet.
     private static let ahead = 16
 
     /// Batches of at most 64 lines, without their line breaks. The stream throws `Errno` if a read fails. Text after
     /// the last line break is then dropped, because it may be only a part of a number.
     let batches: AsyncThrowingStream<[String], any Error>
-    /// Counts the batches that may be read now. It is created with 0 and then counted up, because libdispatch traps
-    /// when a semaphore is destroyed below its initial value.
+    /// Counts the batches that may be read now. It is created with 0 and then counted up, because libdispatch traps if
+    /// a semaphore's value is below its initial value when it is destroyed.
     private let room = DispatchSemaphore(value: 0)
 
     package init(from descriptor: FileDescriptor = .standardInput) {

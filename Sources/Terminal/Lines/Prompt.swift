@@ -20,7 +20,7 @@ package enum PromptInput: Sendable {
         case answersEnded
     }
 
-    /// Returns the station's news and the person's answers, in the order in which they arrive. They are read until the
+    /// Returns the station's news and the person's answers, in the order in which they arrive. Both are read until the
     /// iteration ends.
     func events(beside station: Station) -> AsyncStream<Event> {
         AsyncStream { events in

@@ -5,8 +5,8 @@ import Station
 struct NumberInput {
     private(set) var editor = LineEditor(label: "ISBN", text: "")
 
-    /// Returns true if a number can begin with the character, which must be a digit, or the `]` of the prefix `]E0`
-    /// that handheld scanners send.
+    /// Returns true if a number can begin with this character: that is, if it is a digit or `]`. Handheld scanners send
+    /// the prefix `]E0`.
     static func begins(with character: Character) -> Bool {
         character.isASCII && (character.isNumber || character == "]")
     }

@@ -84,8 +84,8 @@ struct LiveState {
         }
     }
 
-    /// Moves the selection down the list, which begins with the newest row. When the selection reaches the newest row,
-    /// the card also shows every new row from then on.
+    /// Moves the selection down the list by `steps` rows, or up if `steps` is negative. The list begins with the newest
+    /// row. When the selection reaches that row, the card also shows every new row from then on.
     mutating func move(by steps: Int) {
         guard let current, let position = batch.rows.firstIndex(where: { $0.id == current.id }) else { return }
         let target = min(max(0, position - steps), batch.rows.count - 1)

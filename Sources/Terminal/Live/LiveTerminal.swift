@@ -42,10 +42,11 @@ package actor LiveTerminal {
         var time: Duration
     }
 
-    /// The shortest time in which a person can read a card and answer it. A key that is pressed sooner after a change
-    /// of the card was meant for the earlier card.
+    /// The shortest time in which a person can read a card and answer it. A key that is pressed within this time after
+    /// the card has changed is taken as an answer to the previous card.
     static let reaction: Duration = .milliseconds(400)
-    /// The time without a key after which the card shows new captures again. By then the person is handling books.
+    /// The time without a key press after which the card shows new captures again, even if a row was selected. By then,
+    /// the person is assumed to be handling books.
     private static let handsFree: Duration = .seconds(10)
     private static let messageLifetime: Duration = .seconds(8)
     private static let drawInterval: Duration = .milliseconds(200)
@@ -157,7 +158,8 @@ package actor LiveTerminal {
         state.message = LiveState.Message(text: text, ink: ink, until: now() + Self.messageLifetime)
     }
 
-    /// Shows the camera's state. After an error, the end of the frames is not shown, because the error says more.
+    /// Shows the camera's state. If the camera has failed, the end of its frames is not shown, because the error says
+    /// more.
     private func show(_ camera: CameraState) {
         if case .failed = state.camera, camera == .ended { return }
         state.camera = camera
@@ -344,10 +346,10 @@ package actor LiveTerminal {
         await refresh()
     }
 
-    /// Erases the digits that a handheld scanner has typed into an open form, or after the digits of a number that a
-    /// person had begun to type. The scanner's digits do not belong there.
+    /// Erases the digits of a handheld scanner from an open form, or from a number that a person was typing, because
+    /// they do not belong there.
     ///
-    /// - Returns: false if there was no open form and no number that had been begun.
+    /// - Returns: false if no form was open and no number was being typed.
     private func removeFromEntry(_ number: String) -> Bool {
         func erase(_ press: (Keyboard.Key) -> Void) { for _ in number { press(.backspace) } }
         switch state.mode {
