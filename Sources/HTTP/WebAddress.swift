@@ -47,7 +47,7 @@ public struct WebAddress: Sendable, Hashable, CustomStringConvertible {
     /// The scheme and the host, and the port if it is not the default.
     public var origin: String { "\(scheme)://\(host)" + (port.map { ":\($0)" } ?? "") }
 
-    /// True if the host is "localhost" or a loopback address, and so is this machine.
+    /// True if the address is on this machine: the host is "localhost" or a loopback address.
     public var isLoopback: Bool {
         if host == "localhost" || host == "[::1]" { return true }
         let parts = host.split(separator: ".", omittingEmptySubsequences: false)

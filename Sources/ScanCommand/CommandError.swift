@@ -92,7 +92,7 @@ extension CommandError {
 
     private static func sentence(_ text: String) -> String { text.hasSuffix(".") ? text : text + "." }
 
-    /// Returns advice that gives the command that helps; nil if there is none. If the advice begins with a colon, it
+    /// Returns advice with a command that helps; nil if there is no such command. If the advice begins with a colon, it
     /// continues the sentence of the refusal.
     private static func advice(on refusal: any Refusal) -> String? {
         let arguments = refusal.arguments

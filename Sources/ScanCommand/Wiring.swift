@@ -7,7 +7,7 @@ import Station
 import Synchronization
 import Terminal
 
-/// Connects the modules as the settings say. It chooses the technology behind each port.
+/// Connects the modules according to the settings, and chooses the adapter that implements each port.
 struct Wiring {
     let settings: Settings
     private let configuration: LookupConfiguration

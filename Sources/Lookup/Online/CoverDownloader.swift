@@ -6,10 +6,10 @@ import HTTP
 /// a private address.
 ///
 /// Every request obeys the same rate limits as a lookup: at most one request per second after a burst of three,
-/// Retry-After is honoured, and after five failures in a row the server is not asked for a while. Covers come from
-/// other hosts than the catalogues, so their requests are counted separately (``SourceName/openLibraryCovers``,
-/// ``SourceName/googleBooksCovers``). Downloading many covers therefore does not delay lookups, and a cover server that
-/// is down does not block its catalogue.
+/// Retry-After is honoured, and after five failures in a row the server is not asked for a while. Covers do not come
+/// from the same hosts as catalogue records, so their requests are counted separately
+/// (``SourceName/openLibraryCovers``, ``SourceName/googleBooksCovers``). Downloading many covers therefore does not
+/// delay lookups, and a cover server that is down does not block its catalogue.
 ///
 /// If the environment sets a proxy, the proxy resolves host names. Then only the host name is checked, not the address
 /// that it resolves to.
@@ -113,8 +113,8 @@ struct CoverAddress: Sendable {
             || (address.scheme == .https && address.port == nil && CoverHosts.allows(address.host))
     }
 
-    /// Returns the address from which to fetch the cover with a stored address. Open Library's covers are fetched from
-    /// ``base``.
+    /// Converts a stored cover address to the address from which the cover is fetched. Open Library's covers are
+    /// fetched from ``base``.
     ///
     /// - Returns: `nil` if the cover may not be fetched.
     func fetched(_ stored: String) -> WebAddress? {

@@ -60,7 +60,7 @@ final class Deadline: Sendable {
         return keepsSome ? min(left, .seconds(2)) : max(left, .seconds(1))
     }
 
-    /// Deducts a connection that failed from the time for connecting.
+    /// After a connection has failed, deducts its time limit from the time left for connecting. At least 1 s remains.
     func spendConnecting(keepsSome: Bool) {
         let spent = connecting(keepsSome: keepsSome)
         state.withLock { $0.connecting = max(.seconds(1), $0.connecting - spent) }

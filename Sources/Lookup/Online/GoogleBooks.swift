@@ -4,7 +4,7 @@ import HTTP
 /// Google Books, with one ISBN per request. Source: developers.google.com/books/docs/v1/reference/volumes.
 ///
 /// Without a key, Google Books currently always answers with status 429. It is asked anyway, because that may change.
-/// After such an answer, it counts as *not asked* until the next day.
+/// After such an answer, Google Books is skipped until the next day, and lookups report it as *not asked*.
 struct GoogleBooks: OnlineSource {
     let base: WebAddress
     let key: String?
@@ -14,7 +14,7 @@ struct GoogleBooks: OnlineSource {
     var batchSize: Int { 1 }
     var hasKey: Bool { key != nil }
 
-    /// The reason for *not asked*, and the steps that a user can take.
+    /// The reason that is reported with *not asked*, and the steps that a user can take.
     static let needsKey =
         "needs a key: create one at console.cloud.google.com (Books API) and set BOOKPLATE_GOOGLEBOOKS_KEY"
 

@@ -42,8 +42,8 @@ extension OnlineSource {
 }
 
 extension Metadata {
-    /// The fields for which another source is asked. A missing description or missing subjects alone are not worth a
-    /// request.
+    /// The fields that a record needs. If one of them is missing, another source is asked. A missing description or
+    /// missing subjects are not worth another request.
     static let essentials: Set<Field> = [
         .title, .authors, .publisher, .publishedDate, .pageCount, .language, .coverURL,
     ]

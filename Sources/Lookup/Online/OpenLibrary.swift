@@ -13,7 +13,7 @@ struct OpenLibrary: OnlineSource {
     var name: SourceName { .openLibrary }
     var batchSize: Int { 20 }
 
-    /// The largest number of authors per book whose names are requested one by one.
+    /// The maximum number of authors per book whose names are requested one by one.
     private static let authorRequests = 3
 
     func lookUp(_ isbns: [ISBN], through client: SourceClient) async -> [ISBN: SourceAnswer] {
@@ -28,7 +28,8 @@ struct OpenLibrary: OnlineSource {
         return answers
     }
 
-    /// Returns a JSON object with the records by bibkey. It has no member for a book that Open Library does not know.
+    /// Returns a JSON object with the records. The keys are the bibkeys, and books that Open Library does not know are
+    /// missing.
     private func books(
         _ isbns: [ISBN], _ command: String, through client: SourceClient
     ) async throws(LookupError) -> JSONValue {

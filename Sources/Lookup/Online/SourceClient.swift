@@ -20,7 +20,7 @@ struct RequestPolicy: Sendable {
 /// The options for the requests of a ``SourceClient``.
 struct RequestOptions: Sendable {
     var accept = "application/json"
-    /// The largest number of attempts at one request. When Google answers with status 503, the second or third attempt
+    /// The maximum number of attempts at one request. When Google answers with status 503, the second or third attempt
     /// often succeeds.
     var attempts = 3
     /// Returns true if the first address may redirect to the second.
@@ -255,8 +255,8 @@ enum RateLimitDecision: Sendable, Equatable {
 }
 
 extension SourceState {
-    /// Returns the rest of the pause that the source has asked for; `nil` if there is none. The rest is at most an
-    /// hour, because the clock may have been set back.
+    /// Returns the remaining time of the pause that the source has asked for; `nil` if there is no pause. The result is
+    /// at most an hour, because the clock may have been set back.
     fileprivate func rest(at now: Date) -> Duration? {
         guard let restUntil, restUntil > now else { return nil }
         return .milliseconds(Int64(min(restUntil.timeIntervalSince(now), 3600) * 1000) + 1)

@@ -47,8 +47,8 @@ public struct SourceProbe: Sendable {
 
     /// Asks all sources about one book, all at the same time.
     ///
-    /// - Parameter timeout: the longest time to wait for the rate limit of a source. The answer of the source may then
-    ///   take the same time again.
+    /// - Parameter timeout: the time limit for waiting until the rate limits allow a request to a source, and also the
+    ///   time limit for the answer of the source.
     /// - Returns: the results, in the order in which a lookup asks the sources.
     public func ask(for isbn: ISBN, timeout: Duration = .seconds(6)) async -> [Finding] {
         await withTaskGroup(of: (Int, Finding).self) { group in

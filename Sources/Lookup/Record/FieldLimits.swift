@@ -3,7 +3,7 @@ import HTTP
 
 /// Cleans untrusted text from the sources and cuts it to the library's limits.
 enum FieldLimits {
-    /// The largest number of items that are read from a list.
+    /// The maximum number of items that are read from a list.
     static let items = 100
     /// The plausible page counts. A source's count outside this range must be an error and is ignored. A user may enter
     /// a higher count (``NumberLimit/pages``).

@@ -3,8 +3,8 @@ import Terminal
 
 /// Asks a person for confirmation. With `--yes`, every question is confirmed in advance.
 enum Asking {
-    /// The way to reverse an act. It also decides whether the act is carried out if nobody can be asked. That is the
-    /// case with `--json` or without a terminal.
+    /// The way to reverse an act. It also decides whether the act is carried out if nobody can be asked: with `--json`,
+    /// or without a terminal.
     enum WayBack {
         /// `scan undo` can reverse the act, so the command is enough if nobody can be asked.
         case undo
@@ -12,7 +12,8 @@ enum Asking {
         case isOne
         /// The act cannot be reversed, so `--yes` is needed if nobody can be asked.
         case forGood
-        /// The command alone does not say what to do. If nobody can be asked, the command is refused with this message.
+        /// The command does not say exactly what to do, such as which backup to restore. If nobody can be asked, the
+        /// command is refused with this message.
         case choice(String)
     }
 

@@ -184,8 +184,8 @@ struct RestoreCommand: AsyncParsableCommand {
         Output.shared.printNotice("Restored \(counted(report.books, "book")) to \(path).\(aside)")
     }
 
-    /// Returns the id of the existing library; `nil` if there is no library, or if it cannot be read, which is
-    /// reported. Without an id, the backups of this library are recognised by their names.
+    /// Returns the id of the existing library; `nil` if there is no library or it cannot be read. A library that cannot
+    /// be read is reported, and its backups are then recognised by their names.
     private func identity(of path: String) async -> String? {
         guard FileManager.default.fileExists(atPath: path) else { return nil }
         do {

@@ -4,7 +4,7 @@ import Terminal
 
 /// Finds the book that a user names by its ISBN, by its id, or by words that fit no other book.
 extension LibraryFile {
-    /// The largest number of books that are listed if several fit a name.
+    /// The maximum number of books to list if a name fits several books.
     private static let listed = 10
 
     /// Returns the only book that fits a name. The rule is stricter than for a search, because a command may change the
@@ -79,7 +79,7 @@ extension LibraryFile {
     }
 }
 
-/// The words with which a user names a book, and the rule that decides if they fit a search result.
+/// The words with which a user identifies a book, and the rule that decides if they fit a search result.
 private struct BookName {
     private let folded: String
     private let words: [Substring]
@@ -122,8 +122,8 @@ private struct BookName {
 
     private static func words(of folded: String) -> [Substring] { folded.split { !$0.isLetter && !$0.isNumber } }
 
-    /// Returns true if the word is in a script without spaces, in which the end of a word is not visible: from Thai to
-    /// Khmer, Han and Kana.
+    /// Returns true if the word is in a script that is written without spaces between words, such as Thai, Khmer, Han
+    /// or Kana.
     private static func isWithoutSpaces(_ word: Substring) -> Bool {
         word.unicodeScalars.allSatisfy { scalar in
             switch scalar.value {

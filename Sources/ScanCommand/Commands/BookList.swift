@@ -162,7 +162,7 @@ struct EmptyList {
         return try await search.books(matching: query).total
     }
 
-    /// The queries that result if one filter is left out, each with the name of that filter's option.
+    /// Copies of the query that each leave out one filter, together with the name of that filter's option.
     private var withoutOne: [(name: String, query: BookQuery)] {
         let drops: [(String, (inout BookQuery) -> Void)] = [
             ("--status", { $0.statuses = [] }), ("--tag", { $0.tags = [] }), ("--shelf", { $0.shelves = [] }),
@@ -243,7 +243,7 @@ struct ListOptions: ParsableArguments {
         String?
     @Flag(help: "Instead of the books, show how many books there are for each value of each filter.") var counts = false
 
-    /// The largest number of matches that are counted. The limit keeps counting fast.
+    /// The maximum number of matches to count. The limit keeps counting fast.
     private static let countLimit = 100_000
 
     func query(text: String = "") throws -> BookQuery {

@@ -87,7 +87,7 @@ struct DeviceList {
 
     private func row(_ title: String, _ text: String) -> String { "  " + title.padded(9) + text.oneLine }
 
-    /// Joins as many texts on a line as fit beside the title.
+    /// Joins the texts into lines, each with as many texts as fit beside the title.
     private func packed(_ texts: [String]) -> [String] {
         var lines: [String] = []
         for text in texts {

@@ -5,8 +5,8 @@ import Terminal
 
 /// A text given as an argument or, with `-`, on standard input, such as from an editor or another program.
 enum EnteredText {
-    /// The largest number of bytes that are read, so that reading an endless stream stops. It is more than any text
-    /// that can be stored.
+    /// The maximum number of bytes to read, so that reading stops even if the stream is endless. No text that can be
+    /// stored is as long as this.
     private static let byteLimit = 1 << 20
 
     /// Returns the text. Its length is not checked here, apart from the limit for reading.

@@ -67,7 +67,8 @@ struct MetadataOptions: ParsableArguments {
     /// - Throws: ``TextRefusal``, ``InputRefusal`` or ``CommandError`` for a value that is refused.
     func edit() throws -> MetadataEdit {
         var edit = MetadataEdit(title: title)
-        /// Returns the names. A single empty name means no names. Without names, returns nil, which keeps the field.
+        /// Returns the new value of a field with names. If no names are given, returns nil, which keeps the field. If
+        /// the only name is empty, returns an empty list, which clears the field.
         func given(_ names: [String]) -> [String]? { names.isEmpty ? nil : names == [""] ? [] : names }
         edit.subtitle = subtitle
         edit.contributors = given(authors)?.map(Self.contributor)

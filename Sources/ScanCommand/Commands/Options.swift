@@ -25,7 +25,8 @@ struct PathOptions: ParsableArguments {
     }
 }
 
-/// The book that a command is about. Several words need no quotes, because no other argument follows them.
+/// The book that a command is about. If the book is given by several words, they need no quotes, because no other
+/// argument follows them.
 struct NamedBook: ParsableArguments {
     @Argument(help: ArgumentHelp("An ISBN, an id, or words from the title or authors.", valueName: "book")) var words:
         [String]

@@ -19,7 +19,7 @@ final class RecordWriter: Sendable {
     private let state: Mutex<State>
 
     /// - Parameters:
-    ///   - isForOthers: true if only public books are written, without private fields.
+    ///   - isForOthers: true to write only public books, without their private fields.
     ///   - sink: receives the text in pieces.
     init(_ kind: ExportKind, isForOthers: Bool = false, to sink: @escaping TextWriter.Sink) throws {
         csv = kind == .csv ? CSVWriter() : nil

@@ -56,7 +56,7 @@ struct HubRun: Sendable {
             lookup: HubLookup(client: client, link: link, own: lookup))
     }
 
-    /// Starts to send the content of the outbox to the hub, until ``finish()`` is called.
+    /// Starts sending the content of the outbox to the hub. Sending continues until ``finish()`` is called.
     func begin() {
         let sender = sender
         sending.withLock { $0 = Task { await sender.run() } }

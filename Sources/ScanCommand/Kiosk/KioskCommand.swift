@@ -267,7 +267,7 @@ enum PortHolder {
         return nil
     }
 
-    /// Returns the sockets that listen on a port, with the names that the links in /proc/…/fd have. Source:
+    /// Returns the sockets that listen on a port, in the form of the links in /proc/…/fd: `socket:[12345]`. Source:
     /// proc_pid_net(5). State 0A is TCP_LISTEN, and the tenth field is the inode.
     static func listening(at port: Int, in table: String) -> [String] {
         guard let lines = text(of: table)?.split(separator: "\n").dropFirst() else { return [] }

@@ -60,8 +60,8 @@ struct KioskMaintenance: Sendable {
     private static let initialDelay: Duration = .seconds(60)
     private static let interval: Duration = .seconds(3600)
 
-    /// Runs until the task is cancelled. If a backup is in progress then, it is abandoned, and made after the next
-    /// change or start.
+    /// Runs until the task is cancelled. A backup that is in progress at that time is abandoned, and is made later:
+    /// after the next change to the library or the next start.
     func run() async {
         var checked: Date?
         var pause = Self.initialDelay

@@ -21,12 +21,13 @@ final class PhotoChildren: Sendable {
     private let pending = Mutex(0)
     private let limit: Int
 
-    /// The command that runs this program, even if its file was replaced after the start.
+    /// The command that starts another process of this program, even if the program's file has been replaced since the
+    /// start.
     static let thisProgram = ChildProcess.Command(path: "/proc/self/exe", arguments: ["scan", "read-photo"])
 
     /// - Parameters:
     ///   - patience: the time limit for one photo, from the start of its process.
-    ///   - limit: the largest number of photos that may be read or wait at the same time.
+    ///   - limit: the maximum number of photos that are being read or are waiting.
     init(_ command: ChildProcess.Command = thisProgram, patience: Duration = PhotoChildLimits.patience, limit: Int = 6)
     {
         (self.command, self.patience, self.limit) = (command, patience, limit)

@@ -11,7 +11,8 @@ import Terminal
 /// hangs.
 struct Watchdog: Sendable {
     /// A function that returns a description of the part that is stuck, or `nil` if nothing is stuck. The description
-    /// explains a later restart. If the check itself hangs, no keep-alive message is sent either.
+    /// is reported, so that a later restart by systemd can be explained. No keep-alive message is sent if something is
+    /// stuck, or if the check itself hangs.
     typealias HealthCheck = @Sendable () async throws -> String?
 
     /// The connection to systemd. It is `nil` without a service manager, and then the service just runs.

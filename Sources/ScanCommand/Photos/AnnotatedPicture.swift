@@ -94,8 +94,7 @@ struct AnnotatedPicture {
 extension Explanation.Step {
     /// Describes the step: "1.31 ms  lines (sharp codes, at any angle), 2 places: read 9780306406157".
     ///
-    /// - Parameter mostCodes: the largest number of codes that are listed. If there are more, only their number is
-    ///   given.
+    /// - Parameter mostCodes: the maximum number of codes to list. If there are more, only their number is given.
     func line(mostCodes: Int = .max) -> String {
         let cost = String(format: "%.2f", cpu / .milliseconds(1))
         let count = places.count == 1 ? "1 place" : "\(places.count) places"

@@ -59,7 +59,7 @@ struct PhotoResult: Sendable {
     /// A small JPEG around each symbol, in the same order; empty if thumbnails were not requested.
     var thumbnails: [[UInt8]?] = []
     /// The ISBNs that are printed as text. They are read only on request, and only if no bar code is an ISBN. They are
-    /// not among the symbols, because they are less certain than bar codes, and a person has to check them.
+    /// kept apart from ``symbols``, because they are less certain than bar codes, and a person has to check them.
     var printed: [PrintedISBN] = []
     /// A small JPEG of the whole photo, which is stored with the printed ISBNs.
     var printedThumbnail: [UInt8]?

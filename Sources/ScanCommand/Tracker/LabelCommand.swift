@@ -4,7 +4,7 @@ import Foundation
 import Library
 import Terminal
 
-/// The help for a command of tags or shelves, with an example.
+/// The help text for a command that manages tags or shelves, with an example.
 struct LabelHelp {
     let abstract: String
     let example: String

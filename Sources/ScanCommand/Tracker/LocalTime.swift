@@ -76,7 +76,7 @@ struct LocalTime {
         return text.isEmpty ? .clear : .set(try day(text, for: option))
     }
 
-    /// Explains what is wrong with a text that is almost a day.
+    /// Explains what is wrong with a text that is not a valid day.
     private static func flaw(in text: String) -> String {
         let parts = text.prefix(40).split(separator: "-", omittingEmptySubsequences: false)
         if parts.count == 3, text.utf8.count == 10, CalendarDay(String(text.prefix(7))) != nil, Int(parts[2]) != nil {

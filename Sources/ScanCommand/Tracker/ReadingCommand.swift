@@ -414,8 +414,8 @@ struct ReadingAction: ParsableArguments {
 }
 
 extension Book {
-    /// Returns the state of a reading as the name of a status: the status that the reading gives the book, or gave it
-    /// earlier.
+    /// Returns the state of a reading as text. Unless the reading is cancelled, the text is the name of the status that
+    /// the reading gives to the book, or once gave to it.
     func stateName(of reading: Reading) -> String {
         switch reading.state {
         case .open: reading.id == copy.reading?.id ? copy.status.displayName : Copy.Status.reading.displayName

@@ -14,9 +14,9 @@ struct TrackedBook: ParsableArguments {
 }
 
 extension LibraryFile {
-    /// Returns the book that the words name.
+    /// Returns the book that the words identify.
     ///
-    /// - Parameter words: the words that name the book, or no words for the only book being read.
+    /// - Parameter words: the words that identify the book; empty for the only book being read.
     /// - Throws: ``CommandError`` if there is no such book, or if several books fit.
     func trackedBook(_ words: some Collection<String>) async throws -> Book {
         // An empty name is not the same as no name.
