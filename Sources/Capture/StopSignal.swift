@@ -3,7 +3,7 @@ import Synchronization
 import SystemCalls
 import SystemPackage
 
-/// A signal from another thread that ends a thread's current wait and all its later waits.
+/// A signal by which one thread ends the current wait and all later waits of another thread.
 ///
 /// If the process has no descriptors left for the signal's pipe, a wait ends only when its time is up, which takes at
 /// most a second.

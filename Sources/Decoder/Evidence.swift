@@ -2,8 +2,8 @@ import Bookplate
 
 /// The codes that the stages have read in one picture so far, with the rules that decide which of them are believed.
 ///
-/// Most misreads of EAN-13 confuse 1 with 7 and 2 with 8, at two positions, so that the check digit is correct again.
-/// They differ from correct reads in the number of lines that agree and in the grey levels.
+/// Most misreads of EAN-13 confuse 1 with 7 and 2 with 8 at two positions, and the two errors cancel out in the check
+/// digit. Such misreads differ from correct reads in the number of lines that agree and in the grey levels.
 struct Evidence {
     /// A payload that was read in a region.
     struct Claim {
@@ -32,8 +32,8 @@ struct Evidence {
     /// has no prefix that makes a misread unlikely.
     static let certainLinesOfOthers = 10
 
-    /// Adds a code that the grey levels prove. Other claims in its region are dropped as misreads, unless they were
-    /// confirmed as well.
+    /// Adds a code that is certain because its grey levels confirm it. Other claims in its region are dropped as
+    /// misreads, unless they were confirmed as well.
     mutating func add(certain symbol: RawSymbol) {
         let region = Region(around: symbol.corners)
         claims.removeAll {

@@ -16,17 +16,17 @@ struct FrameEvidence {
 
     /// The time for which a region is remembered after it was last added.
     private static let memory: Duration = .seconds(1)
-    /// The largest number of frames that are remembered for a region.
+    /// The maximum number of frames that are remembered for a region.
     private static let maxLines = 5
-    /// The largest number of regions that are remembered.
+    /// The maximum number of regions that are remembered.
     private static let maxRegions = 6
-    /// The smallest number of frames that must agree.
+    /// The minimum number of frames that must agree.
     private static let minLines = 2
-    /// The smallest accepted ratio between the cost of the next best digits and the cost of the best digits. A test
-    /// with 6,000 drawn sequences had 5,654 findings. The ratio was at most 1.42 for the 1,230 wrong findings, and more
-    /// than 1.5 for 97 of 100 correct ones.
+    /// The minimum ratio between the cost of the next best digits and the cost of the best digits. A test with 6,000
+    /// computer-drawn frame sequences had 5,654 findings. The ratio was at most 1.42 for the 1,230 wrong findings, and
+    /// more than 1.5 for 97 of 100 correct ones.
     private static let minRatio: Float = 1.5
-    /// The highest cost of a frame that is kept. If a code can be read in the end, all its frames have a lower cost.
+    /// The maximum cost of a frame that is kept. A code that can be read in the end has a lower cost in every frame.
     private static let maxCost: Float = 0.03
 
     /// Adds one region of a frame.

@@ -3,8 +3,8 @@ import Bookplate
 /// Reads a camera's frames. Cheap steps run on every frame, and costlier steps run only on some frames or where a code
 /// was recently read.
 ///
-/// In every frame, it reads every eighth row and column (every twelfth at 1920x1080), which are not the same ones in
-/// each frame. It then returns to the regions where a code was read during the last second but has not been read in
+/// In every frame, it reads every eighth row and column (every twelfth at 1920x1080), and the selection changes from
+/// frame to frame. It then returns to the regions where a code was read during the last second but has not been read in
 /// this frame, and reads lines across their bars. It also searches for regions that look like bars, reads them, and
 /// reads the grey levels of one of them (``FrameEvidence``); this search runs in every third frame, after a code was
 /// lost, and as long as something is unread. A code that is missed in one frame may be read in the next, and
@@ -39,9 +39,9 @@ public struct FrameReader: FrameDecoder {
     private static let maxTracked = 8
     /// The number of frames from one search for bars to the next.
     private static let searchInterval = 3
-    /// The largest number of regions that are read after a search for bars.
+    /// The maximum number of regions that are read after a search for bars.
     private static let maxRegions = 4
-    /// The largest number of lines that are read in a region. In photos, more lines are read.
+    /// The maximum number of lines that are read in a region. In photos, more lines are read.
     private static let linesPerRegion = 24
     /// The long side, in pixels, above which frames are searched for bars at a half, a third and so on of their size.
     private static let searchSide = 1280
@@ -78,8 +78,8 @@ public struct FrameReader: FrameDecoder {
         report(at: frame.timestamp, into: &result)
     }
 
-    /// Reads the regions of tracked codes that have not been read in this frame yet, or only by too few lines to locate
-    /// them.
+    /// Reads the regions of tracked codes that have not been located in this frame yet, because too few lines, or none,
+    /// showed them.
     ///
     /// - Returns: true if a tracked code or a new code is still not located.
     private mutating func rereadTracked(_ frame: Frame) -> Bool {
@@ -204,7 +204,7 @@ public struct FrameReader: FrameDecoder {
     }
 
     /// Returns true if the code is probably a misread, because other lines of this frame contradict it or an ISBN was
-    /// recently read in its place.
+    /// recently read at the same place.
     private func isDisputed(_ symbol: RawSymbol) -> Bool {
         let region = Region(around: symbol.corners)
         func isHere(_ other: Region) -> Bool { other.contains(region.centre) || region.contains(other.centre) }
@@ -220,9 +220,9 @@ public struct FrameReader: FrameDecoder {
 }
 
 extension RawSymbol {
-    /// True if enough lines of one frame show the code. A code that is not a book's must be shown by whole lines,
-    /// because it has no prefix that makes a misread unlikely, and halves from neighbouring lines may belong to two
-    /// codes.
+    /// True if enough lines of one frame show the code. If the code is not a book's, at least two lines must show all
+    /// of it, because it has no prefix that makes a misread unlikely, and halves from neighbouring lines may belong to
+    /// two codes.
     fileprivate var isFirm: Bool { digits.isBook ? wholeLines >= 2 || lines >= 4 : wholeLines >= 2 && lines >= 3 }
 }
 

@@ -98,7 +98,7 @@ public struct PhotoReader {
     }
 
     /// Collects the codes that the lines showed, and checks the grey levels of the codes that only a few lines showed
-    /// or that are not books.
+    /// or that are not a book's.
     private mutating func collect(_ frame: Frame, _ search: inout PhotoSearch<some Picture>, from region: Region?)
         throws
     {
@@ -193,11 +193,11 @@ struct Stage: Sendable {
     static let overviewSide = 1280
     /// The number of lines that are read where an add-on may stand.
     static let linesOfAddon = 6
-    /// The largest number of regions whose lines are read.
+    /// The maximum number of regions whose lines are read.
     static let maxRegions = 10
     /// The length below which a code counts as small, as a fraction of the picture's long side.
     static let smallPart = 0.1
-    /// The largest number of regions in a photo of many books.
+    /// The maximum number of regions that are read in a photo of many books.
     static let maxRegionsOfMany = 40
     /// The length of the shortest code that is read, in pixels. A shorter code cannot be read, because its 95 modules
     /// have too few pixels.

@@ -6,7 +6,7 @@ struct PhotoSearch<Photo: Picture> {
     var evidence = Evidence()
     /// The regions that look like bars, likeliest first.
     private(set) var regions: [Region] = []
-    /// The largest number of regions that are read.
+    /// The maximum number of regions that are read.
     var maxRegions = Stage.maxRegions
     /// The regions whose grey levels were read, each with the hints known at that time.
     private var readGreyLevels: [(region: Region, hints: [Digits])] = []

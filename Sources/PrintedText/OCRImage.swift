@@ -6,7 +6,7 @@ struct OCRImage: Sendable, Equatable {
     let height: Int
     private var grey: [UInt8]
 
-    /// - Parameter longSide: the longest side, in pixels; a smaller frame keeps its size.
+    /// - Parameter longSide: the maximum length of the longer side, in pixels; a smaller frame keeps its size.
     init(_ frame: Frame, longSide: Int) {
         var image = OCRImage(width: frame.width, height: frame.height)
         frame.withLuma { luma in

@@ -20,7 +20,7 @@ public final class Tesseract: Sendable {
     ]
     /// tesseract's page segmentation modes: fully automatic, and sparse text with orientation detection.
     private static let (page, sparse) = ("3", "12")
-    /// The size of the largest accepted answer, in bytes. It has room for tens of thousands of words.
+    /// The maximum size of an answer, in bytes. It has room for tens of thousands of words.
     private static let limit = 4 << 20
 
     private let path: String
@@ -88,8 +88,8 @@ public final class Tesseract: Sendable {
         }
     }
 
-    /// The environment variables that tesseract inherits: the folder of its languages, if that is not the default one,
-    /// and PATH, which a wrapper script may need.
+    /// The environment variables that tesseract inherits: the folder of its language data, if that is not the default
+    /// one, and PATH, which a wrapper script may need.
     private static var inheritedEnvironment: [String] {
         let environment = ProcessInfo.processInfo.environment
         return ["TESSDATA_PREFIX", "PATH"].compactMap { name in environment[name].map { "\(name)=\($0)" } }

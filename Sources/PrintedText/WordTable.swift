@@ -7,7 +7,7 @@ enum WordTable {
         "level\tpage_num\tblock_num\tpar_num\tline_num\tword_num\tleft\ttop\twidth\theight\tconf\ttext"
 
     /// - Returns: the words, separated by spaces, line by line.
-    /// - Throws: ``TesseractError/malformedAnswer`` if the answer is not such a table.
+    /// - Throws: ``TesseractError/malformedAnswer`` if the answer is not a table with tesseract's twelve columns.
     static func text(_ answer: [UInt8]) throws(TesseractError) -> String {
         guard let table = String(validating: answer, as: UTF8.self) else { throw .malformedAnswer }
         var rows = table.split(separator: "\n", omittingEmptySubsequences: true)

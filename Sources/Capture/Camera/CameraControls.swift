@@ -1,7 +1,8 @@
 import Bookplate
 import CV4L2
 
-/// Sets the camera controls that help to read a book in front of the camera, and restores their previous values.
+/// Sets the camera controls that help to read a book in front of the camera, and afterwards restores their previous
+/// values.
 struct CameraControls {
     private var previous: [(id: UInt32, value: Int32)] = []
 

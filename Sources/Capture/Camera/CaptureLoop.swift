@@ -138,7 +138,7 @@ struct CaptureLoop<Host: CameraHost> {
     }
 
     /// Returns true if the frame's picture or sequence number differs from the last frame's. Pictures of a still scene
-    /// may be equal, but a working camera numbers them.
+    /// may be equal, but a working camera gives each picture a new number.
     private mutating func isNew() -> Bool {
         let now = (sequence: frame.sequence, luma: frame.sampledHash)
         defer { fingerprint = now }

@@ -60,7 +60,7 @@ extension PixelFormat {
 }
 
 extension NodeDescriptor {
-    /// The largest number of formats that are read from the driver's list, which may never end if the driver is faulty.
+    /// The maximum number of formats that are read from the driver's list, which may never end if the driver is faulty.
     private static var maxFormats: UInt32 { 64 }
     private static var maxSizes: UInt32 { 128 }
 

@@ -256,7 +256,7 @@ struct V4L2Host: CameraHost {
     }
 }
 
-/// The library libv4l2, which is loaded with the first camera and never unloaded.
+/// The library libv4l2, which is loaded when the first camera is opened and never unloaded.
 ///
 /// `@unchecked Sendable` is safe because the table is written once, before the `static let` publishes it, and is only
 /// read after that.

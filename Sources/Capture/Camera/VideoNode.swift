@@ -12,7 +12,7 @@ protocol VideoNode: AnyObject {
     ///   frame rates.
     func setRate(_ framesPerSecond: Int) throws(V4L2Error) -> Double?
     /// Allocates buffers with VIDIOC_REQBUFS, then queries each with VIDIOC_QUERYBUF and maps it.
-    /// - Returns: the buffers' lengths in bytes; the driver may allocate more or fewer than requested.
+    /// - Returns: the buffers' lengths in bytes; the driver may allocate more or fewer buffers than requested.
     func requestBuffers(_ count: Int) throws(V4L2Error) -> [Int]
     /// Unmaps the buffers and releases them with VIDIOC_REQBUFS and a count of 0. Does nothing if the camera was
     /// unplugged.
@@ -186,7 +186,7 @@ extension NodeError: CustomStringConvertible {
 
 /// The rules that decide whether a node can be a camera, and under which name it is shown.
 enum NodeRules {
-    /// Returns a camera's name for display, on one line and without a repetition. If the USB interface has the same
+    /// Returns a camera's name for display, on one line. Shortens a doubled name: if the USB interface has the same
     /// name as the device, the driver uvcvideo reports "Cam: Cam", cut to the 31 bytes that a name may have.
     static func name(_ given: String) -> String {
         let name = given.withoutControls

@@ -96,7 +96,7 @@ extension Libheif {
     }
 }
 
-/// The functions of libheif, which is loaded with the first HEIC photo. The library is not linked, because most
+/// The functions of libheif, which is loaded when the first HEIC photo is read. The library is not linked, because most
 /// stations do not need it, and it takes up 31 MB with its codecs.
 struct Libheif: Sendable {
     let contextAlloc: cheif_context_alloc

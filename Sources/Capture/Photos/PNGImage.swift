@@ -46,7 +46,7 @@ struct PNGImage: GreyImage {
         return GreyPicture(frame: frame, isDamaged: !isComplete)
     }
 
-    /// The size limit, in pixels, for pictures that are read in colour and converted to grey by this code. For a small
+    /// The size limit, in pixels, for pictures that are read in colour and converted to grey by Bookplate. For a small
     /// picture, setting up libpng's conversion would take longer than reading it. Larger pictures are converted by
     /// libpng, which needs only one byte per pixel.
     private static let inColourUpTo = 8_000_000

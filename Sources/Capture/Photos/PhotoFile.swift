@@ -15,7 +15,7 @@ public final class PhotoFile: Picture {
     public var height: Int { image.height }
     public var orientation: Orientation { image.orientation }
     /// True if data was missing or wrong in the parts decoded so far. A code may still be found in the other parts. If
-    /// none is found, report that the photo is damaged, not that it has no code.
+    /// none is found, the photo should be reported as damaged, not as having no code.
     public private(set) var isDamaged = false
 
     private let image: any GreyImage
@@ -275,13 +275,13 @@ extension PhotoError: CustomStringConvertible {
 /// The limits for photos. All are checked before memory is allocated for the picture, because a JPEG of 294 bytes can
 /// require 8 GB.
 public enum PhotoLimit {
-    /// The largest size of a file, in bytes.
+    /// The maximum file size, in bytes.
     public static let bytes = 32 << 20
     public static let pixels = 50_000_000
-    /// The greatest length of a picture's longer side, in pixels.
+    /// The maximum length of a picture's longer side, in pixels.
     public static let side = 12_000
-    /// The greatest number of scans in a progressive JPEG. Encoders write about ten, and decoding each takes a pass
-    /// over the whole picture.
+    /// The maximum number of scans in a progressive JPEG. Encoders write about ten, and decoding each takes a pass over
+    /// the whole picture.
     public static let scans = 100
     /// The number of levels of subfolders that are searched.
     public static let folderDepth = 32

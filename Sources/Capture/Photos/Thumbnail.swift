@@ -8,7 +8,7 @@ extension PhotoFile {
     ///   - corners: the corners of one code, in pixels of the upright full-size photo, if the photo shows several
     ///     codes. The thumbnail then shows an area three times as long as the code, which is about the size of a book's
     ///     cover. `nil` for the whole photo.
-    ///   - longSide: the longest side of the thumbnail, in pixels.
+    ///   - longSide: the maximum length of the thumbnail's longer side, in pixels.
     /// - Returns: the JPEG's bytes, about 10 kB.
     /// - Throws: ``PhotoError``.
     public func thumbnail(around corners: Corners? = nil, longSide: Int = 320) throws -> [UInt8] {

@@ -102,8 +102,8 @@ private struct Listener {
         }
     }
 
-    /// Waits until no key is down, such as the Enter key that started this program. If another program received the
-    /// press of a key but, because of the grab, not its release, it would repeat the key.
+    /// Waits until no key is down, such as the Enter key that started this program. Otherwise, another program might
+    /// receive the press of a key but, because of the grab, not its release, and would then repeat the key.
     ///
     /// - Returns: false if the listener was stopped.
     private func awaitRelease(of device: borrowing InputDevice, _ buffer: inout [UInt8]) throws(ScannerError) -> Bool {

@@ -131,8 +131,8 @@ struct KeyLine {
         case noEnter(text: String)
     }
 
-    /// The length of the longest accepted line, in characters. A book's code has at most 18 characters with its add-on,
-    /// or 24 if the code and the add-on each have an AIM prefix.
+    /// The maximum length of a line, in characters. A book's code has at most 18 characters with its add-on, or 24 if
+    /// the code and the add-on each have an AIM prefix.
     static let maxLength = 128
     /// The longest time between two keys of a line. A scanner types a whole line within a few tenths of a second.
     static let timeout: Duration = .seconds(2)
@@ -143,7 +143,7 @@ struct KeyLine {
     /// The Shift and command keys that are held.
     private var held: Set<Int32> = []
     private var lastKey: Duration?
-    /// True from the loss of a line to its end, because the keys until then belong to the lost line.
+    /// True after part of a line was lost, until the line ends. The keys until then belong to the lost line.
     private var isLost = false
     /// True between `SYN_DROPPED` and the next `SYN_REPORT`. All events in between are ignored
     /// (Documentation/input/event-codes.rst).

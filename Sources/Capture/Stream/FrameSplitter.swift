@@ -6,8 +6,7 @@ import SystemPackage
 /// Bytes between frames, such as the headers of a multipart stream, are skipped. The memory is reused and grows to the
 /// size of the largest frame.
 struct FrameSplitter {
-    /// The size of the largest frame, in bytes. 8 MiB is the size of a grey 4K picture, and ten times that of a
-    /// camera's JPEG.
+    /// The maximum frame size, in bytes. 8 MiB is the size of a grey 4K picture, and ten times that of a camera's JPEG.
     static let maxBytes = 8 << 20
 
     enum Chunk {
@@ -15,8 +14,7 @@ struct FrameSplitter {
         case jpeg(Range<Int>)
         /// The header of a PGM and the bytes of its rows.
         case pgm(PGMHeader, rows: Range<Int>)
-        /// An incomplete frame, or bytes that belong to no frame. This chunk is returned only once for all the bytes
-        /// that are skipped together.
+        /// An incomplete frame, or bytes that belong to no frame. A run of skipped bytes yields only one such chunk.
         case damaged
         /// More bytes are needed.
         case more
@@ -247,7 +245,7 @@ struct PGMHeader {
     /// The length of the header in bytes.
     var count: Int
 
-    /// The length of the longest accepted header, in bytes. The comments in a header are usually short.
+    /// The maximum length of a header, in bytes. The comments in a header are usually short.
     private static let maxBytes = 1024
 
     /// - Parameter bytes: the bytes from "P5" on.

@@ -5,8 +5,8 @@ import Synchronization
 /// Frames from a stream such as standard input: JPEGs one after the other (MJPEG), or grey PGMs.
 ///
 /// All frames are delivered in order and none is skipped. Only two or three frames can wait for a slow reader, because
-/// a pipe holds 64 KiB and a read takes as much again. After that, the writing program blocks, and it must decide what
-/// to do with further frames from its camera.
+/// a pipe holds 64 KiB and one read takes at most another 64 KiB. After that, the writing program blocks, and it must
+/// decide what to do with further frames from its camera.
 public final class FrameStream: FrameSource {
     private let descriptor: FileDescriptor
     private let rate: Double?
@@ -18,7 +18,7 @@ public final class FrameStream: FrameSource {
 
     /// The time without a frame after which the stream is reported as frozen, both at the start and later.
     static let frozenAfter: Duration = .seconds(10)
-    /// The largest number of bytes before the first frame. If the input contains more bytes but no frame, an error is
+    /// The maximum number of bytes before the first frame. If the input contains more bytes but no frame, an error is
     /// reported.
     static let maxNoise = 64 << 10
 

@@ -6,7 +6,7 @@ import Glibc
 ///
 /// The colour planes are not decoded. Two threads must not use the same decoder at once.
 package final class JPEGFrameDecoder {
-    /// The size of the largest accepted frame, in pixels (8K is 33 megapixels).
+    /// The maximum frame size, in pixels (8K is 33 megapixels).
     static let maxPixels = 40_000_000
 
     private var handle: tjhandle
@@ -45,13 +45,13 @@ package final class JPEGFrameDecoder {
 
     /// True if the only warning is about stray bytes before the EOI marker (libjpeg: "2 extraneous bytes before marker
     /// 0xd9"), which many webcams send in every frame. The picture is then complete. Only the text of TurboJPEG's
-    /// warning shows that the picture is not torn. The text is searched without copying it, because this runs once per
-    /// frame.
+    /// warning distinguishes this case from a torn picture. The text is searched without being copied, because this
+    /// check runs once per frame.
     private var isMerelyPadded: Bool {
         tjGetErrorCode(handle) == TJERR_WARNING.rawValue && strstr(tjGetErrorStr2(handle), "extraneous bytes") != nil
     }
 
-    /// Replaces the decompressor, because TurboJPEG 2.1 refuses every frame after one with a truncated header.
+    /// Replaces the decompressor. After a frame with a truncated header, TurboJPEG 2.1 refuses all further frames.
     private func renew() {
         guard let fresh = tjInitDecompress() else { return }
         tjDestroy(handle)
@@ -105,7 +105,7 @@ extension Corners {
 ///
 /// Runs on the source's thread. While nobody watches, it costs one check of a flag.
 struct PreviewWriter {
-    /// The greatest width of an encoded picture, in pixels.
+    /// The maximum width of an encoded picture, in pixels.
     static let maxWidth = 640
     /// The shortest time between two encoded pictures. It allows fifteen pictures per second, which is every second
     /// frame if the camera delivers thirty.

@@ -103,7 +103,8 @@ final class CodeFit {
         return true
     }
 
-    /// Fits the light with a known position and blur, using only the modules that are the same in every book's code.
+    /// Fits the brightness of paper and ink while keeping the position and blur fixed at the given values. Uses only
+    /// the modules that are the same in every book's code.
     func fitPilot(_ profile: GreyProfile, at warp: Warp, _ spread: PointSpread) -> Bool {
         setBars(Digits(number: 9_780_000_000_000, count: 13))
         (self.warp, self.spread) = (warp, spread)
@@ -160,8 +161,8 @@ final class CodeFit {
         }
     }
 
-    /// Fills ``light`` and ``pattern``, and fits paper and ink. The light is paper - ink * pattern, where paper and ink
-    /// are curves of second degree along the code.
+    /// Fills ``light`` and ``pattern``, and fits paper and ink. The light is modelled as paper - ink * pattern, where
+    /// paper and ink are curves of second degree along the code.
     ///
     /// - Returns: the mean squared difference, relative to the squared contrast; `nil` if there is no contrast.
     private func evaluate(_ profile: GreyProfile, _ warp: Warp, _ spread: PointSpread) -> Float? {
@@ -204,7 +205,7 @@ final class CodeFit {
         return dot(square, square, count) / Float(count) / (contrast * contrast)
     }
 
-    /// The smallest difference between paper and ink that a code can have, in grey levels.
+    /// The minimum difference between the paper and the ink of a code, in grey levels.
     private static let minContrast: Float = 2
 
     @inline(__always)
@@ -300,7 +301,7 @@ enum Cholesky {
     ///
     /// - Parameters:
     ///   - matrix: `count` rows of `count` numbers.
-    ///   - side: `count` numbers.
+    ///   - side: the right-hand side of the equations, `count` numbers.
     /// - Returns: false if the matrix is not positive definite.
     static func solve(_ matrix: UnsafeMutablePointer<Double>, _ side: UnsafeMutablePointer<Double>, count: Int) -> Bool
     {
@@ -335,7 +336,7 @@ struct Warp: Equatable {
     /// The average width of a module, in samples.
     var module: Float
     /// The relative amount by which the modules are wider than average at the left end and narrower at the right end.
-    /// They differ if the paper is bent or seen at an angle.
+    /// The widths differ if the paper is bent or seen at an angle.
     var bend: Float = 0
     /// The relative amount by which the modules are wider than average at both ends and narrower in the middle.
     var skew: Float = 0

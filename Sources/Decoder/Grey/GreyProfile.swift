@@ -209,7 +209,7 @@ struct PointSpread: Equatable {
 }
 
 /// Returns the sum of the products of two lists of numbers. Eight products are computed at a time here, because the
-/// compiler may not reorder a floating-point sum on its own.
+/// compiler is not allowed to reorder a floating-point sum.
 @inline(__always)
 func dot(_ a: UnsafePointer<Float>, _ b: UnsafePointer<Float>, _ count: Int) -> Float {
     var sum = SIMD8<Float>.zero

@@ -24,9 +24,9 @@ struct GreyReader {
         var lines: [LineFit]
         var sequence: DigitSequence
 
-        /// True if no other digits fit nearly as well. On photos, wrong digits fit hardly better than the next best
-        /// digits. On drawn sequences of bad frames, wrong digits fit up to 1.42 times better, so ``FrameEvidence``
-        /// requires a higher ratio.
+        /// True if no other digits fit nearly as well. In photos, digits that are wrong fit hardly better than the next
+        /// best digits. In computer-drawn sequences of bad frames, they fit up to 1.42 times better, so
+        /// ``FrameEvidence`` requires a higher ratio.
         var isClear: Bool { sequence.ratio > 1.35 && sequence.cost < GreyReader.maxCost }
     }
 
@@ -35,17 +35,17 @@ struct GreyReader {
     private let fit = CodeFit()
     private let differences = Differences()
 
-    /// The largest number of matches that the pilot returns for each span.
+    /// The maximum number of matches that the pilot returns for each span.
     private static let matchesPerSpan = 10
-    /// The largest number of matches that are tried, for all spans together.
+    /// The maximum number of matches that are tried, for all spans together.
     private static let maxMatches = 9
     private static let rounds = 4
-    /// The highest cost of other digits that are searched for, as a multiple of the cost of the fitted digits.
+    /// The cost up to which other digits are searched for, as a multiple of the cost of the fitted digits.
     private static let searchFactor: Float = 3
     /// The limit for the mean squared difference of the first read. A match above this limit is dropped; nearly all
     /// codes are below 0.06.
     private static let hopeless: Float = 0.16
-    /// The highest mean squared difference of a code, relative to its squared contrast.
+    /// The maximum mean squared difference of a code, relative to its squared contrast.
     static let maxCost: Float = 0.01
     /// The lowest cost that is possible with the 256 grey levels of a picture.
     private static let minCost: Float = 1e-5
@@ -70,8 +70,8 @@ struct GreyReader {
         return find(on: profile, spans: [first...last], starts: -4...32, hints: hints) ?? found
     }
 
-    /// - Parameter starts: the range in which the code may start, measured from the start of a span, in modules of a
-    ///   code that is as long as the span.
+    /// - Parameter starts: the range in which the code may start, measured from the start of a span. The unit is the
+    ///   module of a code that is as long as the span.
     private mutating func find(
         on profile: GreyProfile, spans: [ClosedRange<Float>], starts: ClosedRange<Float>, hints: [Digits]
     ) -> Finding? {
@@ -180,7 +180,7 @@ struct GreyReader {
         return sequence.digits == digits
     }
 
-    /// Returns true if the digits of a finding stay the same without the assumption that they are a book's.
+    /// Returns true if the digits of a finding are also the result without the assumption that the code is a book's.
     mutating func isBook(_ finding: Finding) -> Bool {
         trellis.begin()
         for line in finding.lines {
@@ -193,8 +193,9 @@ struct GreyReader {
     }
 }
 
-/// The residuals of several lines, which remain when the digits are subtracted. The part in which the lines differ is
-/// noise and says nothing about the digits. The part that all lines share may mean that the digits are wrong.
+/// The residuals of several lines, that is, the ink of each line minus the ink of the digits. The part in which the
+/// lines differ is noise and says nothing about the digits. The part that all lines share may mean that the digits are
+/// wrong.
 private final class Differences {
     private let sums = Samples(count: Modules.count)
     private let squares = Samples(count: Modules.count)
@@ -240,8 +241,7 @@ extension GreyReader {
     /// Reads a book's code.
     ///
     /// - Parameters:
-    ///   - slack: the greatest possible distance between an end of the code and the end of the region, in pixels of the
-    ///     frame.
+    ///   - slack: the maximum distance between an end of the code and the end of the region, in pixels of the frame.
     ///   - hints: payloads that were read in the region, but by too few lines to be certain.
     /// - Returns: the code if it is certain, otherwise `nil`. A code is certain if several lines show it, each line
     ///   alone and all lines together, and if the result does not depend on the assumption that the code is a book's.

@@ -89,7 +89,7 @@ struct Pilot {
     /// - Parameters:
     ///   - modules: the possible widths of a module, in samples.
     ///   - start: the possible positions of the code's left edge, in samples.
-    ///   - most: the largest number of matches to return.
+    ///   - most: the maximum number of matches to return.
     /// - Returns: the matches, best first.
     mutating func matches(
         on profile: GreyProfile, modules: ClosedRange<Float>, start: ClosedRange<Float>, most: Int

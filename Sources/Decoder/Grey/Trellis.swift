@@ -31,11 +31,11 @@ final class Trellis {
         var spread: PointSpread?
     }
 
-    /// The number of samples that are stored on either side of a digit, for the reach of the blur and the width of the
-    /// middle guard.
+    /// The number of samples that are stored on either side of a digit. They cover the reach of the blur and the width
+    /// of the middle guard.
     private static let apron = PointSpread.reach + 5 * Modules.fineness
     private static let spread = 7 * Modules.fineness + 2 * apron
-    /// The largest number of lines that are read together. More lines would take time without improving the result.
+    /// The maximum number of lines that are read together. More lines would take time without improving the result.
     static let maxLines = 8
 
     private var lines: [Line] = []
@@ -100,15 +100,15 @@ final class Trellis {
         }
     }
 
-    /// Returns the difference between the index of a sample in a line's `digits` and its index in the code, for one
+    /// Returns the number that is added to a sample's index in the code to get its index in a line's `digits`, for one
     /// digit in its number set (A, B or C). The sample must lie within ``apron`` samples of the digit.
     private static func offset(_ position: Int, _ digit: Int, _ sets: UInt8) -> Int {
         let set = position >= 6 ? 2 : sets >> (5 - position) & 1 == 1 ? 1 : 0
         return (set * 10 + digit) * spread - Modules.sample(ofModule: Modules.start(ofDigit: position)) + apron
     }
 
-    /// Returns the samples from the middle of the previous digit to the middle of the digit at `position`. No other
-    /// digit affects these samples. Their number is a multiple of four.
+    /// Returns the samples from the middle of the previous digit to the middle of the digit at `position`. Only these
+    /// two digits affect these samples. Their number is a multiple of four.
     private static func window(_ position: Int) -> Range<Int> {
         func middle(_ position: Int) -> Int {
             Modules.sample(ofModule: Modules.start(ofDigit: position)) + 7 * Modules.fineness / 2
@@ -162,8 +162,7 @@ extension Trellis {
     /// - Parameters:
     ///   - firstDigits: the possible first digits.
     ///   - isBook: true if the two digits after the first must be 78 or 79.
-    ///   - limit: the largest mean squared difference of the payloads to search for. With a lower limit, the search is
-    ///     faster.
+    ///   - limit: the maximum mean squared difference of a payload. A lower limit makes the search faster.
     /// - Returns: `nil` if every payload is above the limit.
     func read(firstDigits: some Sequence<Int> = [9], isBook: Bool = true, limit: Float) -> DigitSequence? {
         let scale = Float(Modules.count)

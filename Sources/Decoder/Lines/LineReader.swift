@@ -148,7 +148,7 @@ struct LineEnd {
     let isWhole: Bool
 }
 
-/// A code that a scan has read, before it is decided whether the code is believed.
+/// A code as it was read by a scan. It may still be rejected as a misread.
 struct RawSymbol {
     var digits: Digits
     var addon: Digits?
@@ -156,8 +156,8 @@ struct RawSymbol {
     var lines: Int
     /// The number of lines that agreed and showed the whole code.
     var wholeLines = 0
-    /// The number of points that are known at each end of the code, from lines that showed the whole code; the smaller
-    /// number if the ends differ. The corners are computed from these points.
+    /// The number of known points at each end of the code; the smaller number if the ends differ. The points come from
+    /// lines that showed the whole code, and the corners are computed from them.
     var pointsPerEnd: Int
     /// The corners, in pixels of the scanned frame.
     var corners: Corners

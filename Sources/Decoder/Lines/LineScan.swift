@@ -26,7 +26,8 @@ struct LineScan {
 
     /// Reads every `density`-th row and column.
     ///
-    /// - Parameter offset: the first row and column, less than `density`; `nil` for equal distances from both edges.
+    /// - Parameter offset: the index of the first row and of the first column, less than `density`; `nil` for equal
+    ///   distances from both edges.
     mutating func scan(_ frame: Frame, density: Int, offset: Int? = nil) {
         frame.withLuma { luma in
             guard let base = luma.baseAddress else { return }

@@ -1,8 +1,8 @@
 import Bookplate
 
 extension [LineEnd] {
-    /// Returns one symbol per payload, with add-ons joined to the codes beside them. The symbols that most lines showed
-    /// come first.
+    /// Returns one symbol per payload, with add-ons joined to the codes beside them. Symbols that were shown by more
+    /// lines come first.
     ///
     /// - Parameter length: the length of a code in pixels, for codes of which only one end was seen.
     func assembled(length: Double = 0) -> [RawSymbol] {

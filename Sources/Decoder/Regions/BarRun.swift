@@ -18,7 +18,7 @@ struct BarRun {
 
     /// The number of lines that are compared.
     private static let lines = 16
-    /// The distance between two compared lines, in lines.
+    /// The number of lines from one line to the line that it is compared with.
     private static let lineDistance = 2
     /// The number of samples of a profile over the length of its region. A code has about four samples per module, and
     /// fewer if the region includes an add-on.
@@ -27,8 +27,8 @@ struct BarRun {
     /// next.
     private static let likeness: Float = 0.8
 
-    /// - Parameter slack: the greatest possible distance between an end of the code and the end of the region, in
-    ///   pixels of the frame.
+    /// - Parameter slack: the maximum distance between an end of the code and the end of the region, in pixels of the
+    ///   frame.
     /// - Returns: `nil` if the region is too small or contains no bars.
     init?(_ frame: Frame, region: Region, slack: Double) {
         guard frame.width > 1, frame.height > 1, region.length > 40, region.height >= 2 else { return nil }
@@ -126,8 +126,8 @@ struct BarRun {
             bottomRight: point(line.warp.end, bottom), bottomLeft: point(line.warp.start, bottom))
     }
 
-    /// Returns the stretches of a profile in which light and dark alternate often, in samples. These stretches are
-    /// codes and add-ons, with paper between them. At most three are returned, the longest one first.
+    /// Returns the stretches of a profile in which light and dark alternate often, measured in samples. These stretches
+    /// are codes and add-ons, with paper between them. At most three are returned, the longest one first.
     func spans(_ frame: Frame) -> [ClosedRange<Float>] {
         let values = profile(frame, at: 0, thickness: 0.3, lines: 5).values
         var changes = GreyProfile(count: values.count)

@@ -16,7 +16,7 @@ struct RegionFinder {
     /// The side of a block in pixels, at the current scale.
     private var side = RegionFinder.blockSide
     private var found: [Region] = []
-    /// For each column, the sums of three blocks that are on top of each other.
+    /// For each column, the sums of three vertically adjacent blocks.
     private var threes: [SIMD4<Float>] = []
     /// The indexes of the blocks in the region that is being grown.
     private var members: [Int] = []
@@ -80,9 +80,9 @@ struct RegionFinder {
         }
     }
 
-    /// Adds up products of differences for eight pixels in each of four rows: the squares of the differences across to
-    /// `sums.0`, the squares of those along to `sums.2`, and half the products of the two to `sums.1`. The differences
-    /// are halved first, so that sixteen bits can hold the sum of four products.
+    /// Adds up products of differences for eight pixels in each of four rows. `sums.0` receives the squares of the
+    /// differences across, `sums.2` the squares of the differences along, and `sums.1` half the products of the two.
+    /// The differences are halved first, so that sixteen bits can hold the sum of four products.
     @inline(__always)
     private static func addProducts(
         _ first: UnsafePointer<UInt8>, across: Int, along: Int, rows: Int,
@@ -226,8 +226,8 @@ struct Region {
     var length: Double
     /// The size along the bars, in pixels.
     var height: Double
-    /// The squared differences of the grey levels of all pixels in the region. The higher the weight, the likelier the
-    /// region is a code.
+    /// The sum of the squared grey-level differences between nearby pixels, over the whole region. The higher the
+    /// weight, the likelier the region is a code.
     var weight: Double
 
     /// Scales the region. The two factors differ only by the rounding of a frame's size.
