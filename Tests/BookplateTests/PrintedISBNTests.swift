@@ -131,12 +131,12 @@ import Testing
         #expect(PrintedISBN.all(in: text).isEmpty)
     }
 
-    /// A search in quadratic time would take an hour.
-    @Test(.timeLimit(.minutes(5))) func `of any length and kind is searched quickly`() {
+    /// A search in quadratic time would take at least five minutes.
+    @Test(.timeLimit(.minutes(1))) func `of any length and kind is searched quickly`() {
         for piece in [
             "ISBN ", "ISBN 978-", "9 7 8 ", "OIlZSB ", "ISBN OOOOOOOOOO", "\u{0}\n", "978014044926", "👩‍👩‍👧 ISBN ",
         ] {
-            _ = PrintedISBN.all(in: String(repeating: piece, count: 100_000 / piece.count))
+            _ = PrintedISBN.all(in: String(repeating: piece, count: 30_000 / piece.count))
         }
     }
 
@@ -145,7 +145,7 @@ import Testing
         var dice = Dice(seed: 1979)
         func digits(_ count: Int) -> String { String((0..<count).map { _ in Character("\(dice.roll(10))") }) }
         var (named, unnamed) = (0, 0)
-        let rounds = ProcessInfo.processInfo.environment["BOOKPLATE_LONG_TESTS"] == "1" ? 100_000 : 5000
+        let rounds = ProcessInfo.processInfo.environment["BOOKPLATE_LONG_TESTS"] == "1" ? 100_000 : 2000
         for round in 0..<rounds {
             let words = (0..<12).map { _ in
                 switch dice.roll(8) {
@@ -167,8 +167,8 @@ import Testing
         // Measured in 100,000 rounds: 11 and 159. Thirteen digits are an ISBN by chance once in 14,000; ten digits
         // after the word pass once in eleven, and only a look at the book distinguishes these from a number that was
         // read well.
-        #expect(unnamed <= rounds / 5000, "\(unnamed) of \(rounds)")
-        #expect(named <= rounds / 500, "\(named) of \(rounds / 10)")
+        #expect(unnamed <= max(1, rounds / 5000), "\(unnamed) of \(rounds)")
+        #expect(named <= rounds / 400, "\(named) of \(rounds / 10)")
     }
 }
 

@@ -111,8 +111,13 @@ private struct Pattern: Hashable {
         // The interpolated parts are cases of enumerations and literals.
         let cases = Set(
             try matches(#"\bcase ([^\n:=]+)"#, in: all).flatMap { try matches(#"\w+"#, in: $0[1]) }.map { $0[0] })
+        // A search of all sources takes long, and the same parts occur in many keys.
+        var found: [String: Bool] = [:]
         func isWord(_ part: String) -> Bool {
-            cases.contains(part) || all.contains("\"\(part)\"") || Int(part) != nil
+            if let isFound = found[part] { return isFound }
+            let isFound = cases.contains(part) || Int(part) != nil || all.contains("\"\(part)\"")
+            found[part] = isFound
+            return isFound
         }
         for key in texts.keys where !key.hasPrefix("languages.") && !named.contains(key) {
             if key.hasPrefix("script.") {
