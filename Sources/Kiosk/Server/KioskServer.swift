@@ -134,7 +134,7 @@ private struct BackgroundTasks: Service, CustomStringConvertible {
         let isBatchDue = SharedValue(false)
         for await news in parts.ports.station.news {
             guard case .batch = news else {
-                handle(news)
+                await handle(news)
                 continue
             }
             guard !isBatchDue.exchange(true) else { continue }
@@ -142,15 +142,19 @@ private struct BackgroundTasks: Service, CustomStringConvertible {
                 // If the pause is cancelled, the news is sent sooner, which does no harm.
                 _ = try? await Task.sleep(for: .milliseconds(100))
                 _ = isBatchDue.exchange(false)
-                handle(news)
+                await handle(news)
             }
         }
     }
 
-    private func handle(_ news: Station.News) {
-        if case .camera(let state) = news {
-            // There are no more frames, so the preview streams are ended. Pages reconnect automatically.
-            if case .streaming = state {} else { parts.ports.preview?.end() }
+    private func handle(_ news: Station.News) async {
+        if case .camera = news {
+            // If there are no more frames, the preview streams are ended, and pages reconnect automatically. The camera
+            // may have started again since this news was posted, so its present state decides.
+            if case .streaming = await parts.ports.station.snapshot(limit: 0).camera {
+            } else {
+                parts.ports.preview?.end()
+            }
         }
         if let event = news.event(parts.web.texts) { parts.events.send(event) }
     }
