@@ -1,5 +1,6 @@
 import Bookplate
 import FoundationEssentials
+import TestTools
 import Testing
 
 /// ISBNs in text that was read from print, with the usual misreadings.
@@ -142,24 +143,24 @@ import Testing
 
     /// Texts without an ISBN, as on covers: prices, telephone numbers, years, codes, and noise.
     @Test func `of random text hardly ever gives an ISBN`() {
-        var dice = Dice(seed: 1979)
-        func digits(_ count: Int) -> String { String((0..<count).map { _ in Character("\(dice.roll(10))") }) }
+        var dice = SplitMix(seed: 1979)
+        func digits(_ count: Int) -> String { String((0..<count).map { _ in Character("\(dice.below(10))") }) }
         var (named, unnamed) = (0, 0)
         let rounds = ProcessInfo.processInfo.environment["BOOKPLATE_LONG_TESTS"] == "1" ? 100_000 : 2000
         for round in 0..<rounds {
             let words = (0..<12).map { _ in
-                switch dice.roll(8) {
+                switch dice.below(8) {
                 case 0: "£\(digits(1)).\(digits(2))"
                 case 1: "(\(digits(3))) \(digits(3))-\(digits(4))"
                 case 2: "0\(digits(4)) \(digits(6))"
                 case 3: "19\(digits(2))"
                 case 4: digits(13)
                 case 5: "\(digits(1))-\(digits(3))-\(digits(5))-\(digits(1))"
-                case 6: String((0..<6).map { _ in Character(UnicodeScalar(UInt8(65 + dice.roll(26)))) })
+                case 6: String((0..<6).map { _ in Character(UnicodeScalar(UInt8(65 + dice.below(26)))) })
                 default: "\(digits(2)) \(digits(5)) \(digits(3))"
                 }
             }
-            let text = words.joined(separator: dice.roll(3) == 0 ? "\n" : " ")
+            let text = words.joined(separator: dice.below(3) == 0 ? "\n" : " ")
             unnamed += PrintedISBN.all(in: text).count
             // One text in ten has the word ISBN before a number that is not an ISBN.
             if round % 10 == 0 { named += PrintedISBN.all(in: "ISBN " + text).count }
@@ -169,20 +170,5 @@ import Testing
         // read well.
         #expect(unnamed <= max(1, rounds / 5000), "\(unnamed) of \(rounds)")
         #expect(named <= rounds / 400, "\(named) of \(rounds / 10)")
-    }
-}
-
-/// The same random numbers in every run (SplitMix64).
-struct Dice {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func roll(_ sides: Int) -> Int {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var bits = state
-        bits = (bits ^ (bits >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        bits = (bits ^ (bits >> 27)) &* 0x94D0_49BB_1331_11EB
-        return Int((bits ^ (bits >> 31)) % UInt64(sides))
     }
 }

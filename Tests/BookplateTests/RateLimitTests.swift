@@ -1,5 +1,6 @@
 import Bookplate
 import FoundationEssentials
+import TestTools
 import Testing
 
 private let start = Date(timeIntervalSince1970: 1_800_000_000)
@@ -18,9 +19,9 @@ private let start = Date(timeIntervalSince1970: 1_800_000_000)
         var bucket = TokenBucket()
         var sent: [Double] = []
         var now = 0.0
-        var dice = Dice(seed: 429)
+        var dice = SplitMix(seed: 429)
         for _ in 0..<500 {
-            now += Double(dice.roll(401)) / 1000
+            now += Double(dice.below(401)) / 1000
             let wait = bucket.consume(at: start.addingTimeInterval(now))
             sent.append(now + Double(wait.components.attoseconds) / 1e18 + Double(wait.components.seconds))
         }

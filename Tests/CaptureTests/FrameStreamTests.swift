@@ -2,6 +2,7 @@ import Bookplate
 import Foundation
 import Synchronization
 import SystemPackage
+import TestTools
 import Testing
 
 @testable import Capture

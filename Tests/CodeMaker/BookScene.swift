@@ -1,4 +1,5 @@
 import Bookplate
+import TestTools
 
 /// A synthetic photo of many books, with twelve megapixels and a known result. Bars have at least two pixels per
 /// module.

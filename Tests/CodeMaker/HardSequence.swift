@@ -1,4 +1,5 @@
 import Bookplate
+import TestTools
 
 /// Three slightly different frames of a code that is held up to a camera and is hard to read.
 ///

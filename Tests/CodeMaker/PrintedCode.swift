@@ -1,4 +1,5 @@
 import Bookplate
+import TestTools
 
 /// A synthetic code as a camera sees it: small, blurred, noisy, glossy, bent, at an angle, with a known result.
 public struct PrintedCode: Sendable {

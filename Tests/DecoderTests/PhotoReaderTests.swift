@@ -1,5 +1,6 @@
 import Bookplate
 import CodeMaker
+import TestTools
 import Testing
 
 @testable import Decoder

@@ -2,6 +2,7 @@ import Bookplate
 import CodeMaker
 import Decoder
 import Foundation
+import TestTools
 import Testing
 
 /// The code of a book, generated from a number: 978 or 979, either way up, with 1.6 to 4 pixels per module, slightly

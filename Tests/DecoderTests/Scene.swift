@@ -1,5 +1,6 @@
 import Bookplate
 import CodeMaker
+import TestTools
 
 @testable import Decoder
 

@@ -1,3 +1,4 @@
+import TestTools
 import Testing
 
 @testable import Exchange
@@ -106,11 +107,11 @@ import Testing
     }
 
     @Test func `random bytes never crash it`() throws {
-        var random = Numbers(seed: 11)
+        var random = SplitMix(seed: 11)
         let alphabet = Array("\",\n\r;\ta1é=".utf8) + [0, 0xFF, 0xFE, 0x80]
         for _ in 0..<400 {
-            let bytes = (0..<random.next(200)).map { _ in alphabet[random.next(alphabet.count)] }
-            let rows = try read(bytes, chunk: 1 + random.next(30), columns: 1 + random.next(4))
+            let bytes = (0..<random.below(200)).map { _ in alphabet[random.below(alphabet.count)] }
+            let rows = try read(bytes, chunk: 1 + random.below(30), columns: 1 + random.below(4))
             #expect(rows.count <= bytes.count + 1)
         }
     }

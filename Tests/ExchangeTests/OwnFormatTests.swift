@@ -1,6 +1,7 @@
 import Bookplate
 import FoundationEssentials
 import Library
+import TestTools
 import Testing
 
 @testable import Exchange
@@ -220,10 +221,10 @@ private let noon = Date(timeIntervalSince1970: 1_795_262_400)
 
     @Test func `random bytes in our JSON never crash it`() async throws {
         let text = Array(try await richLibrary().json().utf8)
-        var random = Numbers(seed: 5)
+        var random = SplitMix(seed: 5)
         for _ in 0..<60 {
             var bytes = text
-            for _ in 0..<(1 + random.next(6)) { bytes[40 + random.next(bytes.count - 40)] = UInt8(random.next(256)) }
+            for _ in 0..<(1 + random.below(6)) { bytes[40 + random.below(bytes.count - 40)] = UInt8(random.below(256)) }
             let library = try LibraryFile.inMemory()
             let file = try ImportFile("a", next: chunks(bytes, of: 4096))
             var run = ImportRun(file, into: LibraryImport(into: library, from: "a"))

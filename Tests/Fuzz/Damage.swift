@@ -1,5 +1,6 @@
 import Bookplate
 import CodeMaker
+import TestTools
 
 extension ByteSource {
     /// Returns a frame with a code as it may be held up to a camera, and worse.

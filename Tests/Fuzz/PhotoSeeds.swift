@@ -4,6 +4,7 @@ import CTurboJPEG
 import CWebPEncoder
 import CodeMaker
 import Glibc
+import TestTools
 
 /// Returns one small code in every file format.
 func photoSeeds(_ number: Int, _ random: inout SplitMix) -> [[UInt8]] {

@@ -1,5 +1,6 @@
 import Bookplate
 import CodeMaker
+import TestTools
 
 /// Returns the inputs from which the search starts: readable codes, in every form that a target accepts.
 func seeds(of target: Target) -> [[UInt8]] {

@@ -1,6 +1,7 @@
 import Bookplate
 import GRDB
 import Library
+import TestTools
 
 /// Generates a library of any size, which is always the same for the same seed. It has titles in nine languages, a few
 /// authors with many books, tags, shelves, readings with progress and sessions, notes and quotes.
@@ -45,7 +46,7 @@ struct LibraryMaker {
     private var readings: Int64 = 0
 
     init(seed: UInt64, copies: Int) {
-        texts = Texts(dice: Dice(seed: seed))
+        texts = Texts(dice: SplitMix(seed: seed))
         self.copies = copies
         authors = max(3, copies / 4)
     }

@@ -1,6 +1,8 @@
+import TestTools
+
 /// Generates the texts of a book.
 struct Texts {
-    var dice: Dice
+    var dice: SplitMix
 
     /// Returns a proper name of two to four syllables.
     mutating func properName() -> String {

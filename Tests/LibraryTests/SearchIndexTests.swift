@@ -1,6 +1,7 @@
 import Bookplate
 import FoundationEssentials
 import GRDB
+import TestTools
 import Testing
 
 @testable import Library
@@ -34,7 +35,7 @@ import Testing
     }
 
     @Test func `after any acts the index is the same as a rebuilt one`() async throws {
-        var random = Numbers(seed: 11)
+        var random = SplitMix(seed: 11)
         let words = ["Zoë", "b'", "東京", "d\"q", "e\\f", "🐛", "Straße"]
         for round in 0..<12 {
             for _ in 0..<25 { try await act(&random, words) }
@@ -45,23 +46,23 @@ import Testing
     }
 
     /// Runs one random act, which is one of the commands or a direct write of a row.
-    private func act(_ random: inout Numbers, _ words: [String]) async throws {
+    private func act(_ random: inout SplitMix, _ words: [String]) async throws {
         var query = BookQuery()
-        query.inTrash = random.next(4) == 0
+        query.inTrash = random.below(4) == 0
         query.limit = 100
         let books = try await library.books(matching: query).books
-        let word = words[random.next(words.count)]
-        let number = random.next(40)
-        switch random.next(9) {
+        let word = words[random.below(words.count)]
+        let number = random.below(40)
+        switch random.below(9) {
         case 0, 1:
             _ = try await library.add(
                 [
                     try confirmed(
                         number < 8 ? nil : isbn(number),
-                        record("\(word) \(number)", by: [words[random.next(words.count)]]),
+                        record("\(word) \(number)", by: [words[random.below(words.count)]]),
                         preset: Preset(
-                            shelf: number < 20 ? word : nil, tags: [words[random.next(words.count)]],
-                            status: Copy.Status.allCases[random.next(5)], isWishlist: number.isMultiple(of: 5)),
+                            shelf: number < 20 ? word : nil, tags: [words[random.below(words.count)]],
+                            status: Copy.Status.allCases[random.below(5)], isWishlist: number.isMultiple(of: 5)),
                         anotherCopy: number.isMultiple(of: 3))
                 ], at: noon.addingTimeInterval(Double(number)))
         case 2:
@@ -76,7 +77,7 @@ import Testing
             book.edition.metadata.language = number < 20 ? "en" : nil
             _ = try await library.update(book, at: noon)
         case 3:
-            let chosen = books.filter { _ in random.next(3) == 0 }.map(\.id)
+            let chosen = books.filter { _ in random.below(3) == 0 }.map(\.id)
             _ =
                 query.inTrash
                 ? try await library.restore(chosen, at: noon) : try await library.trash(chosen, at: noon)

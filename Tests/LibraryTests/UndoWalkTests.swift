@@ -1,5 +1,6 @@
 import Bookplate
 import FoundationEssentials
+import TestTools
 import Testing
 
 @testable import Library
@@ -12,7 +13,7 @@ import Testing
 
     @Test(arguments: [1, 2, 3, 5])
     func `any sequence of changes, undone backwards, leaves the library as it was`(seed: UInt64) async throws {
-        var random = Numbers(seed: seed)
+        var random = SplitMix(seed: seed)
         try await library.save(isbn(0), record("First"))
         let start = try await library.dump()
         let startCount = try await library.changes(limit: 1000).count
@@ -34,7 +35,7 @@ import Testing
     func `changes undone in any order leave a sound library, and a refused undo changes nothing`(
         seed: UInt64, withTracker: Bool
     ) async throws {
-        var random = Numbers(seed: seed)
+        var random = SplitMix(seed: seed)
         try await library.save(isbn(0), record("First"))
         let start = try await library.dump()
         for number in 0..<40 { try await step(&random, number, withTracker: withTracker) }
@@ -81,51 +82,51 @@ import Testing
     }
 
     /// Makes one random change, and checks that a refused change has no effect.
-    private func step(_ random: inout Numbers, _ number: Int, withTracker: Bool = true) async throws {
+    private func step(_ random: inout SplitMix, _ number: Int, withTracker: Bool = true) async throws {
         var query = BookQuery()
-        query.inTrash = random.next(3) == 0
+        query.inTrash = random.below(3) == 0
         query.limit = 100
         let books = try await library.books(matching: query).books
         let words = ["Zoë", "b'", "東京", "d\"q", "e\\f", "🐛"]
-        if withTracker, random.next(3) > 0 {
+        if withTracker, random.below(3) > 0 {
             return try await track(&random, books, words, at: noon.addingTimeInterval(Double(number) * 100))
         }
         let preset = Preset(
-            shelf: random.next(2) == 0 ? words[random.next(6)] : nil, tags: [words[random.next(6)]],
-            isWishlist: random.next(4) == 0)
-        switch random.next(6) {
+            shelf: random.below(2) == 0 ? words[random.below(6)] : nil, tags: [words[random.below(6)]],
+            isWishlist: random.below(4) == 0)
+        switch random.below(6) {
         case 0, 1:
-            let batch = try (0...random.next(4)).map { _ in
+            let batch = try (0...random.below(4)).map { _ in
                 try confirmed(
-                    random.next(5) == 0 ? nil : isbn(random.next(12)),
-                    record(words[random.next(6)], by: [words[random.next(6)], words[random.next(6)]]),
-                    preset: preset, anotherCopy: random.next(3) == 0)
+                    random.below(5) == 0 ? nil : isbn(random.below(12)),
+                    record(words[random.below(6)], by: [words[random.below(6)], words[random.below(6)]]),
+                    preset: preset, anotherCopy: random.below(3) == 0)
             }
             _ = try await library.add(batch, at: noon)
         case 2:
-            let candidate = try await library.candidate(isbn(random.next(12)), record("C"), preset: preset)
-            if random.next(2) == 0 {
+            let candidate = try await library.candidate(isbn(random.below(12)), record("C"), preset: preset)
+            if random.below(2) == 0 {
                 _ = try await library.skip([candidate.item.id], at: noon)
             } else {
                 _ = try await library.add([candidate.confirm(by: .person)], at: noon)
             }
         case 3:
             guard var book = books.randomElement(using: &random) else { return }
-            book.copy.tags = [words[random.next(6)], words[random.next(6)]]
-            book.edition.metadata.authors = [Contributor(name: words[random.next(6)], role: .narrator)]
-            book.edition.metadata.title = words[random.next(6)]
+            book.copy.tags = [words[random.below(6)], words[random.below(6)]]
+            book.edition.metadata.authors = [Contributor(name: words[random.below(6)], role: .narrator)]
+            book.edition.metadata.title = words[random.below(6)]
             _ = try await library.update(book, at: noon)
-        case 4: _ = try await library.trash(books.prefix(random.next(3)).map(\.id), at: noon)
-        default: _ = try await library.restore(books.prefix(random.next(3)).map(\.id), at: noon)
+        case 4: _ = try await library.trash(books.prefix(random.below(3)).map(\.id), at: noon)
+        default: _ = try await library.restore(books.prefix(random.below(3)).map(\.id), at: noon)
         }
     }
 
     /// Runs one random act on readings, labels or annotations, or an import. Checks that a refused act has no effect.
-    private func track(_ random: inout Numbers, _ books: [Book], _ words: [String], at now: Date) async throws {
+    private func track(_ random: inout SplitMix, _ books: [Book], _ words: [String], at now: Date) async throws {
         guard let book = books.randomElement(using: &random) else { return }
         let before = try await library.read { db in try rowCounts(db) }
         do {
-            switch random.next(5) {
+            switch random.below(5) {
             case 0, 1: try await library.track(book, &random, at: now)
             case 2: try await library.annotation(book, &random, words, at: now)
             case 3: try await library.relabel(book, &random, words, at: now)
@@ -140,7 +141,7 @@ import Testing
 
     @Test func `the walks include every act`() async throws {
         for seed: UInt64 in [2, 5, 7, 11, 12, 20, 21] {
-            var random = Numbers(seed: seed)
+            var random = SplitMix(seed: seed)
             for number in 0..<100 { try await step(&random, number) }
         }
         let summaries = try await library.changes(limit: 1000).map(\.summary)
@@ -155,22 +156,4 @@ import Testing
         ]
         #expect(words.filter { word in !summaries.contains { $0.contains(word) } } == [])
     }
-}
-
-/// Random numbers that are the same for the same seed. Source: SplitMix64, Steele, Lea and Flood 2014.
-struct Numbers: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
-    }
-
-    /// Returns a number from 0 to `limit` - 1.
-    mutating func next(_ limit: Int) -> Int { Int(next() % UInt64(limit)) }
 }

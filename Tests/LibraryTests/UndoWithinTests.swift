@@ -1,6 +1,7 @@
 import Bookplate
 import FoundationEssentials
 import GRDB
+import TestTools
 import Testing
 
 @testable import Library
@@ -58,7 +59,7 @@ import Testing
 
     @Test(arguments: 1...8)
     func `repeated edits of the same rows in one change are undone to the last row`(seed: UInt64) async throws {
-        var random = Numbers(seed: seed)
+        var random = SplitMix(seed: seed)
         for number in 0..<4 {
             try await library.save(
                 isbn(number), record("Old \(number)", by: ["A\(number % 2)"]) { $0.subjects = ["s\(number % 3)"] },
@@ -81,33 +82,33 @@ import Testing
         #expect(try await library.dump() == before)
     }
 
-    private static func act(_ db: Database, _ random: inout Numbers) throws {
-        func word(_ letter: String, _ random: inout Numbers) -> String { letter + String(random.next(5)) }
+    private static func act(_ db: Database, _ random: inout SplitMix) throws {
+        func word(_ letter: String, _ random: inout SplitMix) -> String { letter + String(random.below(5)) }
         let books = try StoredBook.fetch(db, "ORDER BY copy.id")
         guard let entry = books.randomElement(using: &random) else { return }
-        switch random.next(8) {
+        switch random.below(8) {
         case 0, 1:
             var saving = RowImporter(db: db, now: noon, claimed: [])
             var metadata = Metadata()
             metadata.title = word("Title ", &random)
             metadata.authors = [Contributor(name: word("A", &random))]
             metadata.subjects = [word("s", &random)]
-            let number = random.next(1000)
+            let number = random.below(1000)
             metadata.identifiers = ["goodreads": [String(number)]]
             var book = ImportedBook(
                 row: 2, source: "goodreads", request: "goodreads:\(number)", metadata: metadata,
                 record: CopyRecord(copy: Copy(added: noon)))
-            book.isbn = random.next(2) == 0 ? isbn(random.next(8)) : nil
+            book.isbn = random.below(2) == 0 ? isbn(random.below(8)) : nil
             book.record.copy.tags = [word("t", &random)]
             book.record.notes = [Note(text: word("note ", &random), created: noon)]
             _ = try saving.importRow(.book(book))
         case 2, 3, 4:
             var new = entry.book.edition
             new.metadata.title = word("Title ", &random)
-            new.metadata.authors = (0...random.next(3)).map { _ in Contributor(name: word("A", &random)) }
-            new.metadata.subjects = (0..<random.next(3)).map { _ in word("s", &random) }
-            new.metadata.identifiers = ["goodreads": (0..<random.next(4)).map { _ in word("", &random) }]
-            new.isbn = random.next(3) == 0 ? nil : new.isbn
+            new.metadata.authors = (0...random.below(3)).map { _ in Contributor(name: word("A", &random)) }
+            new.metadata.subjects = (0..<random.below(3)).map { _ in word("s", &random) }
+            new.metadata.identifiers = ["goodreads": (0..<random.below(4)).map { _ in word("", &random) }]
+            new.isbn = random.below(3) == 0 ? nil : new.isbn
             try StoredEdition(row: entry.editionRow, edition: entry.book.edition).update(to: new, db)
         case 5:
             try addTags(db, [word("t", &random)], to: entry.copyRow)
@@ -118,7 +119,7 @@ import Testing
         default:
             try db.run(
                 "UPDATE copy SET rating = ?, deleted = ? WHERE id = ?",
-                [1 + random.next(20), random.next(2) == 0 ? 1 : nil, entry.copyRow])
+                [1 + random.below(20), random.below(2) == 0 ? 1 : nil, entry.copyRow])
         }
     }
 }

@@ -1,5 +1,6 @@
 import Bookplate
 import HTTP
+import TestTools
 import Testing
 
 @testable import Lookup
@@ -60,22 +61,11 @@ import Testing
 }
 
 @Suite struct HostileRecordTests {
-    /// SplitMix64: the same sequence everywhere.
-    struct Sequence: RandomNumberGenerator {
-        var state: UInt64
-        mutating func next() -> UInt64 {
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var mixed = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
-            mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-            return mixed ^ (mixed >> 31)
-        }
-    }
-
     @Test(arguments: ["openlibrary-odyssey.json", "openlibrary-edition.json", "googlebooks-odyssey.json"])
     func `thousands of damaged records cause no crash, and no field exceeds its limit`(_ name: String) throws {
         let sound = Array(try fixture(name).utf8)
         let covers = CoverAddress(base: try #require(WebAddress("https://covers.openlibrary.org")))
-        var random = Sequence(state: 42)
+        var random = SplitMix(seed: 42)
         var read = 0
         for _ in 0..<2_000 {
             var bytes = sound

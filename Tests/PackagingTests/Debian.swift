@@ -19,12 +19,12 @@ struct Debian {
             let partial = kept + ".partial"
             if files.fileExists(atPath: partial) { try files.removeItem(atPath: partial) }
             try files.createDirectory(atPath: partial, withIntermediateDirectories: true)
-            let made = try Ran(["debootstrap", "--variant=minbase", "bookworm", partial])
+            let made = try await Ran(["debootstrap", "--variant=minbase", "bookworm", partial])
             try #require(made.status == 0, "\(made.text)")
             try files.moveItem(atPath: partial, toPath: kept)
         }
         let folder = NSTemporaryDirectory() + "debian-\(UUID().uuidString)"
-        let copied = try Ran(["cp", "-a", "--reflink=auto", kept, folder])
+        let copied = try await Ran(["cp", "-a", "--reflink=auto", kept, folder])
         try #require(copied.status == 0, "\(copied.text)")
         defer { try? files.removeItem(atPath: folder) }
         // Use the host's file, so that the name of the mirror can be resolved.
@@ -49,8 +49,8 @@ struct Debian {
     private var homes: [String: String] { ["root": "/root", "bookplate": "/var/lib/bookplate"] }
 
     @discardableResult
-    func run(_ command: String..., as user: String? = nil, variables: [String: String] = [:]) throws -> Ran {
-        try Ran(inside(command, as: user, variables: variables))
+    func run(_ command: String..., as user: String? = nil, variables: [String: String] = [:]) async throws -> Ran {
+        try await Ran(inside(command, as: user, variables: variables))
     }
 
     func text(_ path: String) throws -> String { try String(contentsOfFile: folder + path, encoding: .utf8) }
@@ -92,15 +92,15 @@ enum Package {
     static let reason = value
 
     /// Builds a package with the same content and a higher version, and returns its path.
-    static func upgraded(_ path: String, to version: String, in folder: String) throws -> String {
+    static func upgraded(_ path: String, to version: String, in folder: String) async throws -> String {
         let (root, upgraded) = (folder + "/upgrade", folder + "/upgrade.deb")
         let control = root + "/DEBIAN/control"
-        let unpacked = try Ran(["dpkg-deb", "-R", path, root])
+        let unpacked = try await Ran(["dpkg-deb", "-R", path, root])
         try #require(unpacked.status == 0, "\(unpacked.text)")
         let text = try String(contentsOfFile: control, encoding: .utf8)
         try text.replacing(/(?m)^Version: .*$/, with: "Version: \(version)")
             .write(toFile: control, atomically: true, encoding: .utf8)
-        let packed = try Ran(["dpkg-deb", "--root-owner-group", "-Zgzip", "-z1", "--build", root, upgraded])
+        let packed = try await Ran(["dpkg-deb", "--root-owner-group", "-Zgzip", "-z1", "--build", root, upgraded])
         try #require(packed.status == 0, "\(packed.text)")
         return upgraded
     }

@@ -11,48 +11,48 @@ import Testing
     func `keeps every book when installed, upgraded, removed, purged and installed again`() async throws {
         let package = try #require(Package.path)
         try await Debian.fresh { debian in
-            try debian.run("apt-get", "update")
-            try install(package, as: "first.deb", in: debian)
-            let version = try debian.run("scan", "--version")
+            try await debian.run("apt-get", "update")
+            try await install(package, as: "first.deb", in: debian)
+            let version = try await debian.run("scan", "--version")
             #expect(version.status == 0 && package.contains("_\(version.text.trimmingCharacters(in: .newlines))_"))
-            try useAsGroup(debian)
+            try await useAsGroup(debian)
             try await serve(debian)
-            let books = try titles(debian)
+            let books = try await titles(debian)
             #expect(books == ["By the reader", "By the service"])
 
-            try configure(debian)
+            try await configure(debian)
             try debian.pretendSystemd()
-            try checkUnchanged(debian) { try upgrade(package, debian) }
-            #expect(try titles(debian) == books)
-            try checkUnchanged(debian) { try remove(debian) }
-            try checkUnchanged(debian) { try purge(debian) }
+            try await checkUnchanged(debian) { try await upgrade(package, debian) }
+            #expect(try await titles(debian) == books)
+            try await checkUnchanged(debian) { try await remove(debian) }
+            try await checkUnchanged(debian) { try await purge(debian) }
 
-            try install(package, as: "again.deb", in: debian)
-            #expect(try titles(debian) == books)
+            try await install(package, as: "again.deb", in: debian)
+            #expect(try await titles(debian) == books)
         }
     }
 
     @Test(.enabled(if: Built.has("lintian"), "lintian is missing: apt-get install lintian"), .timeLimit(.minutes(5)))
-    func `passes lintian without errors`() throws {
+    func `passes lintian without errors`() async throws {
         let package = try #require(Package.path)
-        let ran = try Ran(["lintian", "--no-cfg", "--allow-root", "--fail-on", "error", package])
+        let ran = try await Ran(["lintian", "--no-cfg", "--allow-root", "--fail-on", "error", package])
         print(ran.text)
         #expect(ran.status == 0, "\(ran.text)")
     }
 
-    private func install(_ package: String, as name: String, in debian: Debian) throws {
+    private func install(_ package: String, as name: String, in debian: Debian) async throws {
         let target = debian.folder + "/root/" + name
         try FileManager.default.copyItem(atPath: package, toPath: target)
-        let ran = try debian.run("apt-get", "install", "-y", "--no-install-recommends", "/root/" + name)
+        let ran = try await debian.run("apt-get", "install", "-y", "--no-install-recommends", "/root/" + name)
         try #require(ran.status == 0, "\(ran.text)")
         // The Swift runtime is linked in, and the libraries that are opened at run time are installed.
-        let linked = try debian.run("ldd", "/usr/lib/bookplate/scan")
+        let linked = try await debian.run("ldd", "/usr/lib/bookplate/scan")
         #expect(!linked.text.contains("not found") && !linked.text.contains("libswift"), "\(linked.text)")
-        let opened = try debian.run("sh", "-c", "ldconfig -p | grep -c -e libcurl.so.4 -e libv4l2.so.0")
+        let opened = try await debian.run("sh", "-c", "ldconfig -p | grep -c -e libcurl.so.4 -e libv4l2.so.0")
         #expect(opened.text == "2\n")
-        #expect(try debian.run("stat", "-c", "%a %U %G", "/var/lib/bookplate").text == "2770 bookplate bookplate\n")
+        #expect(try await debian.run("stat", "-c", "%a %U %G", "/var/lib/bookplate").text == "2770 bookplate bookplate\n")
         for unit in ["multi-user.target.wants/bookplate.service", "timers.target.wants/bookplate-backup.timer"] {
-            #expect(try debian.run("test", "-L", "/etc/systemd/system/\(unit)").status == 0, "\(unit)")
+            #expect(try await debian.run("test", "-L", "/etc/systemd/system/\(unit)").status == 0, "\(unit)")
         }
         #expect(!debian.has("/etc/systemd/system/multi-user.target.wants/bookplate-kiosk.service"))
         for file in ["man/man1/scan.1.gz", "bash-completion/completions/scan", "doc/bookplate/copyright"] {
@@ -61,28 +61,28 @@ import Testing
     }
 
     /// Checks that an action changes no byte in the library's folder.
-    private func checkUnchanged(_ debian: Debian, _ act: () throws -> Void) throws {
-        func sums() throws -> String {
-            try debian.run("sh", "-c", "cd /var/lib/bookplate && find . -type f -exec sha256sum {} + | sort").text
+    private func checkUnchanged(_ debian: Debian, _ act: () async throws -> Void) async throws {
+        func sums() async throws -> String {
+            try await debian.run("sh", "-c", "cd /var/lib/bookplate && find . -type f -exec sha256sum {} + | sort").text
         }
-        let before = try sums()
+        let before = try await sums()
         #expect(before.contains("./library.sqlite\n") && before.contains("./backups/"))
-        try act()
-        #expect(try sums() == before)
+        try await act()
+        #expect(try await sums() == before)
     }
 
     /// Creates the library as the service's user, and uses it as another user of the group, whatever their umask.
-    private func useAsGroup(_ debian: Debian) throws {
-        let first = try debian.run(
+    private func useAsGroup(_ debian: Debian) async throws {
+        let first = try await debian.run(
             "sh", "-c", "umask 0007; scan library add --title 'By the service'", as: "bookplate",
             variables: ["BOOKPLATE_LIBRARY": library])
         #expect(first.status == 0, "\(first.text)")
-        try debian.run("useradd", "--create-home", "--groups", "bookplate", "reader")
-        let second = try debian.run("sh", "-c", "umask 0077; scan library add --title 'By the reader'", as: "reader")
+        try await debian.run("useradd", "--create-home", "--groups", "bookplate", "reader")
+        let second = try await debian.run("sh", "-c", "umask 0077; scan library add --title 'By the reader'", as: "reader")
         #expect(second.status == 0, "\(second.text)")
-        try debian.run("useradd", "--create-home", "stranger")
-        #expect(try debian.run("ls", "/var/lib/bookplate", as: "stranger").status != 0)
-        let backup = try debian.run("scan", "backup", as: "bookplate")
+        try await debian.run("useradd", "--create-home", "stranger")
+        #expect(try await debian.run("ls", "/var/lib/bookplate", as: "stranger").status != 0)
+        let backup = try await debian.run("scan", "backup", as: "bookplate")
         #expect(backup.status == 0 && debian.has("/var/lib/bookplate/backups"), "\(backup.text)")
     }
 
@@ -111,26 +111,26 @@ import Testing
         #expect(process.terminationReason == .exit && process.terminationStatus == 0)
     }
 
-    private func titles(_ debian: Debian) throws -> [String] {
-        let ran = try debian.run("scan", "library", "list", "--json", "--sort", "title", as: "bookplate")
+    private func titles(_ debian: Debian) async throws -> [String] {
+        let ran = try await debian.run("scan", "library", "list", "--json", "--sort", "title", as: "bookplate")
         #expect(ran.status == 0, "\(ran.text)")
         return ran.text.matches(of: /"title":"([^"]*)"/).map { String($0.1) }
     }
 
     /// Changes a setting, which an upgrade must keep.
-    private func configure(_ debian: Debian) throws {
-        let changed = try debian.run("sh", "-c", "echo BOOKPLATE_PORT=9850 >>/etc/bookplate/bookplate.env")
+    private func configure(_ debian: Debian) async throws {
+        let changed = try await debian.run("sh", "-c", "echo BOOKPLATE_PORT=9850 >>/etc/bookplate/bookplate.env")
         #expect(changed.status == 0)
     }
 
-    private func upgrade(_ package: String, _ debian: Debian) throws {
-        try withFolder { folder in
-            let upgraded = try Package.upgraded(package, to: "99.0", in: folder)
+    private func upgrade(_ package: String, _ debian: Debian) async throws {
+        try await withFolder { folder in
+            let upgraded = try await Package.upgraded(package, to: "99.0", in: folder)
             try FileManager.default.copyItem(atPath: upgraded, toPath: debian.folder + "/root/second.deb")
         }
-        let ran = try debian.run("apt-get", "install", "-y", "/root/second.deb")
+        let ran = try await debian.run("apt-get", "install", "-y", "/root/second.deb")
         try #require(ran.status == 0, "\(ran.text)")
-        let state = try debian.run("dpkg-query", "-W", "-f", "${Version} ${Status}", "bookplate").text
+        let state = try await debian.run("dpkg-query", "-W", "-f", "${Version} ${Status}", "bookplate").text
         #expect(state.hasPrefix("99.0 install ok"))
         #expect(try debian.text("/etc/bookplate/bookplate.env").contains("BOOKPLATE_PORT=9850"))
         let calls = try debian.systemctlCalls()
@@ -140,18 +140,18 @@ import Testing
         #expect(!calls.contains { $0.hasPrefix("stop") }, "\(calls)")
     }
 
-    private func remove(_ debian: Debian) throws {
-        let ran = try debian.run("apt-get", "remove", "-y", "bookplate")
+    private func remove(_ debian: Debian) async throws {
+        let ran = try await debian.run("apt-get", "remove", "-y", "bookplate")
         #expect(ran.status == 0, "\(ran.text)")
         #expect(!debian.has("/usr/lib/bookplate/scan") && debian.has("/etc/bookplate/bookplate.env"))
         #expect(try debian.systemctlCalls().contains { $0.contains("stop") && $0.contains("bookplate.service") })
     }
 
-    private func purge(_ debian: Debian) throws {
-        let ran = try debian.run("apt-get", "purge", "-y", "bookplate")
+    private func purge(_ debian: Debian) async throws {
+        let ran = try await debian.run("apt-get", "purge", "-y", "bookplate")
         #expect(ran.status == 0 && ran.text.contains("Your library was kept: /var/lib/bookplate"), "\(ran.text)")
         #expect(!debian.has("/etc/bookplate") && debian.has("/var/lib/bookplate/backups"))
-        let left = try debian.run("find", "/etc", "/usr", "/lib", "-name", "*bookplate*", "!", "-path", "*/share/doc/*")
+        let left = try await debian.run("find", "/etc", "/usr", "/lib", "-name", "*bookplate*", "!", "-path", "*/share/doc/*")
         #expect(left.text.isEmpty, "\(left.text)")
     }
 }

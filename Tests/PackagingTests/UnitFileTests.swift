@@ -11,8 +11,8 @@ private let units = [
     @Test(
         .enabled(if: Built.has("systemd-analyze"), "systemd-analyze is missing: apt-get install systemd"),
         arguments: ["bookplate.service", "bookplate-backup.service"])
-    func `keep the exposure of the services at 2.0 or less`(unit: String) throws {
-        let ran = try Ran(["systemd-analyze", "security", "--offline=true", "\(Built.root)/packaging/\(unit)"])
+    func `keep the exposure of the services at 2.0 or less`(unit: String) async throws {
+        let ran = try await Ran(["systemd-analyze", "security", "--offline=true", "\(Built.root)/packaging/\(unit)"])
         let exposure = try #require(
             ran.text.firstMatch(of: /Overall exposure level for .*: ([0-9.]+)/).flatMap { Double($0.1) }, "\(ran.text)")
         print("\(unit): exposure \(exposure), limit 2.0")
@@ -22,38 +22,38 @@ private let units = [
     @Test(
         .enabled(if: Built.has("systemd-analyze"), "systemd-analyze is missing: apt-get install systemd"),
         arguments: units)
-    func `are accepted by systemd without an error`(unit: String) throws {
-        try withFolder { folder in
+    func `are accepted by systemd without an error`(unit: String) async throws {
+        try await withFolder { folder in
             try stage(in: folder)
-            let ran = try Ran(
+            let ran = try await Ran(
                 ["systemd-analyze", "verify", "--man=no", "--recursive-errors=no", "--root=\(folder)", unit])
             #expect(ran.status == 0 && !ran.text.contains("bookplate"), "\(ran.text)")
         }
     }
 
-    @Test func `start commands with existing options`() throws {
+    @Test func `start commands with existing options`() async throws {
         for unit in units where unit.hasSuffix(".service") && unit != "bookplate-kiosk.service" {
             let line = try #require(
                 Built.text("packaging/\(unit)").firstMatch(of: /(?m)^ExecStart=\/usr\/lib\/bookplate\/scan (.*)$/))
-            try check(line.1.split(separator: " ").map(String.init))
+            try await check(line.1.split(separator: " ").map(String.init))
         }
         // The example for a camera module.
         let module = try #require(
             Built.text("packaging/rpicam.conf").firstMatch(of: /exec \/usr\/lib\/bookplate\/scan ([^<]*)</))
-        try check(module.1.split(separator: " ").map(String.init))
+        try await check(module.1.split(separator: " ").map(String.init))
     }
 
-    private func check(_ words: [String]) throws {
+    private func check(_ words: [String]) async throws {
         let command = words.prefix { $0.wholeMatch(of: /[a-z]+/) != nil }
-        let help = try Ran([Built.program] + command + ["--help"])
+        let help = try await Ran([Built.program] + command + ["--help"])
         try #require(help.status == 0, "scan \(command.joined(separator: " ")): \(help.text)")
         for option in words.filter({ $0.hasPrefix("--") }) {
             #expect(help.text.contains(option), "scan \(command.joined(separator: " ")) has no \(option)")
         }
     }
 
-    @Test func `name only existing settings`() throws {
-        let known = try Ran([Built.program, "settings", "show", "--json"], environment: ["HOME": "/nowhere"]).text
+    @Test func `name only existing settings`() async throws {
+        let known = try await Ran([Built.program, "settings", "show", "--json"], environment: ["HOME": "/nowhere"]).text
         let units = try units.map { try Built.text("packaging/\($0)") }.joined()
         for name in try Built.text("packaging/bookplate.env").matches(of: /(?m)^#?(BOOKPLATE_[A-Z_]+)=/).map(\.1) {
             #expect(known.contains("\"\(name)\"") || units.contains("${\(name)}") || units.contains("$\(name)\n"))
@@ -83,15 +83,15 @@ private let units = [
         .enabled(
             if: Built.has("systemd-sysusers") && Built.has("systemd-tmpfiles") && getuid() == 0,
             "needs systemd's sysusers and tmpfiles, and root"))
-    func `create the users, and a folder for the library that only the group can use`() throws {
-        try withFolder { folder in
+    func `create the users, and a folder for the library that only the group can use`() async throws {
+        try await withFolder { folder in
             try stage(in: folder)
             try FileManager.default.createDirectory(atPath: folder + "/etc", withIntermediateDirectories: true)
             for command in [
                 ["systemd-sysusers", "--root=\(folder)", "bookplate.conf"],
                 ["systemd-tmpfiles", "--root=\(folder)", "--create", "bookplate.conf"],
             ] {
-                let ran = try Ran(command)
+                let ran = try await Ran(command)
                 #expect(ran.status == 0, "\(ran.text)")
             }
             let users = try String(contentsOfFile: folder + "/etc/passwd", encoding: .utf8)

@@ -1,22 +1,6 @@
-/// Pseudo-random numbers that are the same on every machine for the same seed.
-///
-/// Source: Sebastiano Vigna, splitmix64.c (public domain).
-struct Dice: RandomNumberGenerator {
-    private var state: UInt64
+import TestTools
 
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
-
-    /// Returns a number from 0 to `count` - 1.
-    mutating func below(_ count: Int) -> Int { Int(next().multipliedFullWidth(by: UInt64(count)).high) }
-
+extension SplitMix {
     /// Returns true once in `count` times on average.
     mutating func once(in count: Int) -> Bool { below(count) == 0 }
 
