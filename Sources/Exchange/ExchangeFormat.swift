@@ -3,7 +3,7 @@ import Bookplate
 /// The file formats that can be imported: those of other trackers, and Bookplate's own.
 public enum ExchangeFormat: String, Sendable, CaseIterable {
     case goodreads, storyGraph, libraryThing, openreads
-    /// A format of Bookplate's own.
+    /// One of Bookplate's own formats.
     case csv, json
 
     /// The name of the format, as it is shown to people.
@@ -43,15 +43,15 @@ public enum ExchangeError: Error, Equatable, CustomStringConvertible {
         case .empty(let file): "\(file) is empty. \(Self.known)."
         case .wrongKind(let file, let what, let advice): "cannot import \(file): it is \(what). \(advice)"
         case .unknownColumns(let file, let found):
-            "cannot import \(file): its columns match no known tracker (\(found.joined(separator: ", "))). \(Self.known). If you know the format of the file, give it with --format."
+            "cannot import \(file): its columns (\(found.joined(separator: ", "))) match no known tracker. \(Self.known). If you know the format of the file, specify it with --format."
         case .foreignJSON(let file, let reason):
             "cannot import \(file): it is not an export from Bookplate, although it looks like JSON (\(reason)). \(Self.known)."
         case .newerExport(let file, let version):
-            "cannot import \(file): it has version \(version) of Bookplate's export format, but this Bookplate reads only version \(LibraryRecord.version). Update Bookplate."
+            "cannot import \(file): it has version \(version) of Bookplate's export format, but your Bookplate reads only version \(LibraryRecord.version). Update Bookplate."
         case .cutShort(let file):
-            "\(file) is cut off: the ] at its end is missing, and perhaps some books too. Copy or export the file again. The books that were imported stay in the library."
+            "\(file) is cut off: the \"]\" at its end is missing, and some books may be missing too. Copy or export the file again. The books that were imported stay in the library."
         case .notThatFormat(let file, let format):
-            "cannot import \(file) as \(format.displayName): it has no title column. \(Self.known)."
+            "cannot import \(file) as \(format.displayName): it has no \"title\" column. \(Self.known)."
         }
     }
 }

@@ -114,12 +114,12 @@ public final class ImportFile {
             switch try reader.next() {
             case .end: return nil
             case .refused(let reason): return .refused(row: reader.row, reason: reason)
-            case .repairedRow: draft.addDoubt("it has unmatched quotation marks, so only its first line was read")
+            case .repairedRow: draft.addDoubt("the row has unmatched quotation marks, so only its first line was read")
             case .row: break
             }
             let own = tracker.read(&draft)
             guard draft.metadata.title != nil || draft.isbn != nil else {
-                return .refused(row: reader.row, reason: "it has neither a title nor an ISBN")
+                return .refused(row: reader.row, reason: "the row has neither a title nor an ISBN")
             }
             apply(&draft)
             let request = own ?? derivedRequest(&draft)
@@ -127,8 +127,9 @@ public final class ImportFile {
         }
     }
 
-    /// Returns a request id for a row from a tracker without ids. If a book has several rows, each row gets a different
-    /// id. A row gets the same id in every import of the file.
+    /// Returns the request id of a row in a file from a reading-tracker app that gives its books no ids. The request id
+    /// ensures that importing the file twice makes no second copy: a row gets the same id in every import of the file.
+    /// If a book has several rows, each row gets a different id.
     private func derivedRequest(_ draft: inout RowDraft) -> String {
         let fingerprint = draft.fingerprint
         let count = (occurrences[fingerprint] ?? 0) + 1
@@ -136,7 +137,7 @@ public final class ImportFile {
         let request = "\(format.rawValue):\(String(fingerprint, radix: 16))"
         guard count > 1 else { return request }
         draft.isFurther = true
-        draft.addDoubt("an earlier row has the same book; this row was added to that book")
+        draft.addDoubt("an earlier row has the same book; the data of this row was added to that book")
         return "\(request):\(count)"
     }
 

@@ -66,8 +66,11 @@ import Testing
         ("9771234567003", "it is a periodical (ISSN, 977), not a book"),
         ("1234-5679", "it is a periodical (ISSN, 977), not a book"),
         ("4006381333931", "it is a product code that does not begin with 978 or 979, not a book"),
-        ("036000291452", "it is a UPC product code, not an ISBN; look for a second code that begins with 978"),
-        ("96385074", "it is an EAN-8, the short code on small goods, not a book"),
+        (
+            "036000291452",
+            "it is a UPC product code, not an ISBN; look for another bar code that begins with 978 or 979"
+        ),
+        ("96385074", "it is an EAN-8, the short code on small products, not a book"),
         ("\u{0}", "\"a control character\" at position 1 cannot be part of an ISBN"),
     ])
     func `gives the reason why a text is not one`(text: String, reason: String) {

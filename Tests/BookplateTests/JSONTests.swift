@@ -69,8 +69,8 @@ import Testing
         "", " ", "{", "[", "[1", "[1,", #"{"a""#, #"{"a":"#, #"{"a":1"#, #"{"a":1,"#, #""abc"#, #""a\"#, #""\u12"#,
         "tru", "nul",
     ])
-    func `reports a truncated text as cut off`(_ text: String) {
-        #expect { try read(text) } throws: { ($0 as? JSONError)?.problem == "it is cut off" }
+    func `reports that a truncated text ends too early`(_ text: String) {
+        #expect { try read(text) } throws: { ($0 as? JSONError)?.problem == "the JSON ends too early" }
     }
 
     @Test(arguments: [

@@ -133,14 +133,14 @@ import Testing
         arguments: [
             (
                 .read, DateEdit(started: .set(day("2026-03"))),
-                "finished on 2026-02-01, before it was started on 2026-03"
+                "finished on 2026-02-01, because it was only started on 2026-03"
             ),
             (.read, DateEdit(finished: .set(day("2025"))), "finished on 2025"),
-            (.dnf, DateEdit(stopped: .set(day("2025-12-31"))), "given up on 2025-12-31"),
-            (.dnf, DateEdit(finished: .set(day("2026-03"))), "was given up"),
+            (.dnf, DateEdit(stopped: .set(day("2025-12-31"))), "stopped reading the book on 2025-12-31"),
+            (.dnf, DateEdit(finished: .set(day("2026-03"))), "you stopped this reading"),
             (.read, DateEdit(stopped: .set(day("2026-03"))), "is finished"),
-            (.reading, DateEdit(finished: .set(day("2026-03"))), "is still open"),
-            (.onHold, DateEdit(stopped: .set(day("2026-03"))), "is still open"),
+            (.reading, DateEdit(finished: .set(day("2026-03"))), "has not ended"),
+            (.onHold, DateEdit(stopped: .set(day("2026-03"))), "has not ended"),
             (.toRead, DateEdit(started: .clear), "To Read"),
         ] as [(Copy.Status, DateEdit, String)])
     func `are refused with the reason`(status: Copy.Status, edit: DateEdit, reason: String) throws {

@@ -34,7 +34,7 @@ import Testing
             ("a,b,c\n5\" disk,say \"hi\",3\n", ["a|b|c", "5\" disk|say \"hi\"|3"]),
             ("a,b,c\n1,2,3,,\n", ["a|b|c", "1|2|3"]),
             ("\u{FEFF}a,b,c\n1,2,3\n", ["a|b|c", "1|2|3"]),
-            ("a,b,c\n1,2\n4,5,6\n", ["a|b|c", "2! it has 2 columns, but the header has 3", "4|5|6"]),
+            ("a,b,c\n1,2\n4,5,6\n", ["a|b|c", "2! the row has 2 columns, but the header has 3", "4|5|6"]),
             // If a quotation mark is never closed, its row is lost, but no other row.
             ("a,b,c\n1,\"open,3\n4,5,6\n", ["a|b|c", "~1|\"open|3", "4|5|6"]),
             (
@@ -91,7 +91,7 @@ import Testing
             })
         reader.columns = 3
         #expect(try reader.next() == .row)
-        #expect(try reader.next() == .refused("it is longer than 16 MiB"))
+        #expect(try reader.next() == .refused("the row is longer than 16 MiB"))
         #expect(try reader.next() == .row)
         #expect(reader.cell(0) == "4")
         #expect(try reader.next() == .end)

@@ -54,7 +54,7 @@ import Testing
     @Test func `rows without title and ISBN are refused, with their number`() throws {
         let all = try rows("Title,Exclusive Shelf,Author,ISBN\nA,read,B,\n,read,B,12\n,read,B,9780441172719\n")
         #expect(all.count == 3)
-        #expect(all[1] == .refused(row: 3, reason: "it has neither a title nor an ISBN"))
+        #expect(all[1] == .refused(row: 3, reason: "the row has neither a title nor an ISBN"))
         guard case .book(let book) = all[2] else { throw LineError(description: "\(all)") }
         #expect(book.metadata.title == nil && book.row == 4)
     }

@@ -70,14 +70,14 @@ import Testing
 
     @Test(
         arguments: [
-            (["Date Read": "2023/02/30"], "date read: 2023/02/30 is not a date and was left out"),
-            (["ISBN13": "=\"9780441172710\""], "9780441172710 is not an ISBN: the check digit is 0; it should be 9"),
-            (["Number of Pages": "-5"], "number of pages: -5 is not a page count and was left out"),
+            (["Date Read": "2023/02/30"], "date read: \"2023/02/30\" is not a date and was left out"),
+            (["ISBN13": "=\"9780441172710\""], "\"9780441172710\" is not an ISBN"),
+            (["Number of Pages": "-5"], "number of pages: \"-5\" is not a page count and was left out"),
             (
                 ["Number of Pages": "99999999999999999999"],
-                "number of pages: 99999999999999999999 is not a page count and was left out"
+                "number of pages: \"99999999999999999999\" is not a page count and was left out"
             ),
-            (["My Rating": "7"], "rating: 7 is not a number of stars from 0 to 5 and was left out"),
+            (["My Rating": "7"], "rating: \"7\" is not a number of stars from 0 to 5 and was left out"),
             (["My Rating": "4.3"], "rating: 4.3 was rounded to 4.25"),
             (["Title": String(repeating: "t", count: 600)], "title is longer than 512 characters and was truncated"),
             (

@@ -41,7 +41,7 @@ import Testing
         ("a redirect in a circle", .redirect(to: "/api/books"), .badData, "redirects more than 3 times"),
         (
             "truncated JSON", .json(#"{"ISBN:97801"#), .badData,
-            "sent an answer that cannot be read: it is cut off at byte 12"
+            "sent an answer that cannot be read: the JSON ends too early at byte 12"
         ),
         ("10 GB in chunks", .endless, .badData, "the answer is larger than 1024 KiB"),
         ("a gzip bomb", .gzipBomb(size: 16 << 20), .badData, "the answer is larger than 1024 KiB"),

@@ -36,8 +36,8 @@ private let header =
             #expect(first.err.contains("3 new, 0 merged, 0 unchanged, 1 flagged, 2 refused."))
             #expect(
                 first.out.contains(
-                    "row 3  \"Salt\" new (flagged: date read: 2023/02/30 is not a date and was left out)"))
-            #expect(first.out.contains("row 4  refused: it has neither a title nor an ISBN"))
+                    "row 3  \"Salt\" new (flagged: date read: \"2023/02/30\" is not a date and was left out)"))
+            #expect(first.out.contains("row 4  refused: the row has neither a title nor an ISBN"))
             #expect(first.out.contains("row 5  refused: a quotation mark is not closed"))
             #expect(!first.out.contains("Kite"))
 

@@ -98,8 +98,8 @@ func withTwoBooks<Result>(_ body: (ScanProcess) throws -> Result) throws -> Resu
         (["start", "dune", "--on", "soon"], 64, "not a day"),
         (["start", "emma"], 3, "no book \"emma\""), (["dates", "dune", "--started", "2026"], 3, "To Read"),
         (["dates", "dune", "--number", "2"], 3, "no reading 2"),
-        (["add", "dune", "--started", "2021", "--finished", "2020"], 3, "before it was started on 2021"),
-        (["add", "dune", "--stopped", "2021", "--finished", "2020"], 3, "either finished or given up"),
+        (["add", "dune", "--started", "2021", "--finished", "2020"], 3, "because it was only started on 2021"),
+        (["add", "dune", "--stopped", "2021", "--finished", "2020"], 3, "either finished or stopped"),
         (["delete", "dune", "--number", "0"], 3, "no reading 0"), (["start"], 64, "book"),
     ]
 

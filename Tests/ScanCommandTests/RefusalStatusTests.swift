@@ -69,7 +69,7 @@ import Testing
             (StationRefusal.none, "there is no such station. To list the stations, run 'scan hub stations'."),
             (
                 ReadingRefusal.noReading,
-                "the book is marked To Read, so it has no reading yet. Start the book first, or choose an earlier reading. To start it, run 'scan reading start'."
+                "the book is marked To Read, so it has no current reading. Start the book first, or choose an earlier reading. To start it, run 'scan reading start'."
             ),
         ] as [(any Refusal, String)] {
             #expect(CommandError(describing: refusal).description == description)

@@ -18,7 +18,7 @@ import Testing
             #expect(first.status == 0 && first.out.contains("Left Hand"))
             #expect(try scan.run("library", "list", "--json").lines.count == 1)
             let clash = try scan.run("undo", ids[1])
-            #expect(clash.status == 3 && clash.err.contains("a later change touched the same data"))
+            #expect(clash.status == 3 && clash.err.contains("a later change affected the same data"))
             let again = try scan.run("undo", ids[2])
             #expect(again.status == 3 && again.err.contains("already been undone"))
             #expect(try scan.run("undo", "--list").lines[2].contains("(undone "))

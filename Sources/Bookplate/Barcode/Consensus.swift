@@ -1,28 +1,29 @@
-/// Decides when a reading of a code is trusted, and ensures that a code counts only once, however long it is held in
-/// view.
+/// Decides when a reading of a code is trusted, and ensures that a code counts only once while it is held in view.
 ///
 /// The rules are pure: the time is passed in with each frame, from any clock that never goes backwards.
 ///
 /// - A code counts after ``agreeingFrames`` frames in which it was read and nothing else was read in its place.
 /// - A code counts at once if the decoder is certain of it from several frames (``FrameResult/certain``).
-/// - A code counts once per showing. A showing ends when the code has been out of view for ``rearmTime``. Another code,
-///   in the same place or beside it, has a showing of its own.
-/// - If a code was read in a place and the bars there cannot be read any more, they are taken for the same code,
-///   blurred by a moving hand. Such bars extend the showing for at most ``unreadTime``, and never count as a reading.
+/// - A code counts once per showing (each time that it is held in view). A showing ends when the code has been out of
+///   view for ``rearmTime``. Another code, in the same place or beside it, has a showing of its own.
+/// - If a code was read in a place, and the bars in this place then become unreadable, the bars are taken for the same
+///   code, blurred by a moving hand. Such bars extend the showing for at most ``unreadTime``, and never count as a
+///   reading.
 public struct Consensus: Sendable {
-    /// The number of frames that must agree before a code is trusted. Two are not enough: 0.11 % of codes were wrong
-    /// with two frames, and 0.054 % with three (simulated frames with 1.1 to 3 pixels per module).
+    /// The number of frames that must agree before a code is trusted. Two are not enough: in simulated frames with 1.1
+    /// to 3 pixels per module (the narrowest bar), 0.11% of the codes were wrong with two frames, and 0.054% with
+    /// three.
     public static let agreeingFrames = 3
     public static let rearmTime: Duration = .milliseconds(700)
     static let unreadTime: Duration = .seconds(3)
-    /// The longest gap between two frames across which codes are followed. After a longer gap, it is not known what was
-    /// in view in the meantime.
+    /// The longest gap between two frames after which readings from before the gap still count. During a longer gap,
+    /// the codes in view may have changed.
     static let longestGap: Duration = .seconds(2)
-    /// A longer limit than ``longestGap`` for a camera that stalls: if a trusted code is in the same place before and
-    /// after a gap of at most this length, its showing continues.
+    /// The longest gap between two frames after which a trusted code that is still in the same place is not reported
+    /// again. It is longer than ``longestGap``, because a camera may stall.
     static let longestHiccup: Duration = .seconds(5)
-    /// The maximum number of codes that are followed at once. If there are more, the oldest code that is not trusted
-    /// yet is dropped.
+    /// The maximum number of codes that are tracked at once. If there are more, the oldest code that is not trusted yet
+    /// is dropped.
     static let mostCodes = 32
 
     private var tracks: [Track] = []
@@ -44,8 +45,8 @@ public struct Consensus: Sendable {
     ///
     /// - Parameters:
     ///   - time: the time at which the frame was captured.
-    ///   - believed: the array for the codes that became trusted with this frame, whether they are books or not. Its
-    ///     previous contents are removed.
+    ///   - believed: the array for the codes that became trusted with this frame, including codes that are not ISBNs.
+    ///     Its previous contents are removed.
     public mutating func update(with result: FrameResult, at time: Duration, believed: inout [Symbol]) {
         believed.removeAll(keepingCapacity: true)
         if let last = lastFrame, time - last > Self.longestGap { forget(after: time - last, butKeep: result.symbols) }
@@ -98,7 +99,7 @@ public struct Consensus: Sendable {
         }
     }
 
-    /// Sets the count of agreeing frames to 0 for each code if another payload was just read in the same place.
+    /// Sets the count of agreeing frames to 0 for each code in whose place another payload was read in this frame.
     private mutating func dispute(_ symbols: [Symbol], at time: Duration) {
         for symbol in symbols {
             for index in tracks.indices
@@ -131,9 +132,10 @@ public struct Consensus: Sendable {
 extension Corners {
     /// Returns true if two boxes in one frame belong to the same code.
     ///
-    /// Distances are measured in lengths of the code, because a few scan lines show the length of a code but hardly its
-    /// height. The boxes may be up to half a length apart along the lines. Across the lines, they must be closer than
-    /// two codes that are printed one below the other.
+    /// The limits are fractions of the code's length, because a few scan lines show the full length of a code, but
+    /// hardly any of its height. In the direction of the scan lines, the centres of the boxes may be up to half a
+    /// length apart. At right angles to it, they must be closer together than two codes that are printed one below the
+    /// other.
     public func isSamePlace(_ other: Corners) -> Bool {
         let (ours, theirs) = (extent, other.extent)
         let longer = ours.length >= theirs.length ? ours : theirs
@@ -143,7 +145,7 @@ extension Corners {
         return along <= longer.length * 0.5 && beside <= longer.length * 0.35
     }
 
-    /// The length of the code from left to right, and the direction from left to right.
+    /// The length of the code from its left to its right edge, and the direction of this line as a unit vector.
     private var extent: (length: Double, across: Point) {
         let x = (topRight.x + bottomRight.x - topLeft.x - bottomLeft.x) / 2
         let y = (topRight.y + bottomRight.y - topLeft.y - bottomLeft.y) / 2

@@ -6,15 +6,15 @@ public struct FrameResult: Sendable {
     /// The payloads among ``symbols`` that are certain, because several frames together prove them. They are trusted at
     /// once, from this frame on. The measured error rate is in docs/decoding.md.
     public var certain: [String] = []
-    /// The places that look like bars but were not read in this frame. Not every frame is searched for such places.
+    /// The areas that look like bar codes but were not read in this frame. Not every frame is searched for such areas.
     public var unread: [Corners] = []
     public var light = Light()
     /// The sharpness of the most prominent bars, 0 to 1: the largest change of grey from one pixel to the next, as a
     /// share of the whole range between ink and paper. A sharp edge has more than 0.5. `nil` if nothing looks like
     /// bars, or if the sharpness was not measured.
     public var sharpness: Double?
-    /// The pixels per module of the longest code, whether it was read or not. Below about 1.5, a code is hardly ever
-    /// read. `nil` in the same cases as ``sharpness``.
+    /// The width of a module (the narrowest bar) in the longest code in view, in pixels. The code may be unread. Below
+    /// about 1.5, a code is hardly ever read. `nil` in the same cases as ``sharpness``.
     public var pixelsPerModule: Double?
 
     public init() {}
@@ -60,13 +60,13 @@ public struct HintRules: Sendable {
     public static let dark = 45.0
     /// The share of white pixels above which a frame is too bright for the bars to stand out from the paper.
     public static let clipped = 0.4
-    /// The pixels per module below which the book should be held closer to the camera. Sharp codes can be read from 1.2
-    /// pixels per module. This limit is higher, because the measured value of an unread code is a fifth too high (it
-    /// comes from the box around the code).
+    /// The number of pixels per module (the narrowest bar) below which the book should be held closer to the camera.
+    /// Sharp codes can be read from 1.2 pixels per module. This limit is higher, because for a code that was not read,
+    /// the measured value is a fifth too high (it comes from the box around the code).
     public static let pixelsPerModule = 1.6
     /// The ``FrameResult/sharpness`` below which the book should be held still. Codes in focus have a sharpness of 0.6
-    /// or more. With two pixels per module, blurred codes are not read at a sharpness of 0.32 or below; with three, at
-    /// 0.22 or below (measured with drawn codes and noise).
+    /// or more. Blurred codes with two pixels per module (the narrowest bar) are not read at a sharpness of 0.32 or
+    /// below, and those with three pixels at 0.22 or below (measured with drawn codes and noise).
     public static let sharpness = 0.33
 
     private var cause: Hint?

@@ -121,7 +121,7 @@ public enum CodeKind: String, Sendable, CaseIterable, Codable {
         case .isbn: "it is a book"
         case .ismn: "it is sheet music (ISMN, 979-0), not a book"
         case .issn: "it is a periodical (ISSN, 977), not a book"
-        case .upc: "it is a UPC product code, not an ISBN; look for a second code that begins with 978"
+        case .upc: "it is a UPC product code, not an ISBN; look for another bar code that begins with 978 or 979"
         case .ean13: "it is a product code that does not begin with 978 or 979, not a book"
         }
     }

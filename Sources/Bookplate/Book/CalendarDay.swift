@@ -100,7 +100,7 @@ extension CalendarDay: Comparable {
             day: dayOfYear - (153 * shifted + 2) / 5 + 1)
     }
 
-    /// Returns the start of the first day that the date can mean.
+    /// Returns the start of the first day that the date can mean, such as 1 January for a year.
     public func beginning(in zone: TimeZone) -> Date { instant(after: 0, in: zone) }
 
     /// Returns noon on the first day that the date can mean. It is used as the time of an event for which only the day

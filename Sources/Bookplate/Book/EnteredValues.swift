@@ -16,11 +16,11 @@ public enum InputRefusal: Error, Hashable, Sendable, CustomStringConvertible {
         switch self {
         case .outOfRange(let what, let range):
             "the \(what) must be a number from \(range.lowerBound) to \(range.upperBound)"
-        case .badRating(let rating): "a rating must be from 0.25 to 5 in quarter stars, not \(rating)"
+        case .badRating(let rating): "a rating must be from 0.25 to 5 stars in steps of 0.25, not \(rating)"
         case .noLink(let what, let text):
-            "the \(what) \"\(text.cleanedLine.prefix(80))\" is not a web address; an example is https://example.org/page"
+            "the \(what) \"\(text.cleanedLine.prefix(80))\" is not a web address such as https://example.org/page"
         case .noIdentifier(let text):
-            "\"\(text.cleanedLine.prefix(80))\" is not an identifier; an example is goodreads:44767458"
+            "\"\(text.cleanedLine.prefix(80))\" is not an identifier such as goodreads:44767458"
         case .noDay(let what, let text):
             "\"\(text.cleanedLine.prefix(80))\" is not a date; enter the \(what) as 1969, 1969-03 or 1969-03-17"
         }

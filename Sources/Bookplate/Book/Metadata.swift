@@ -26,8 +26,8 @@ public struct Metadata: Sendable, Equatable, Codable {
     public var coverURL: String?
     public var previewLink: String?
     public var infoLink: String?
-    /// The numbers of the edition in other systems, by scheme ("openlibrary", "goodreads", "lccn", "oclc", "google",
-    /// …).
+    /// The identifiers of the edition in other systems, by scheme ("openlibrary", "goodreads", "lccn", "oclc",
+    /// "google", …).
     public var identifiers: [String: [String]] = [:]
     /// True if the source gave no ISBN, so it is not certain that this is the requested book. Such metadata is marked
     /// when people see it, and `--yes` never saves it.

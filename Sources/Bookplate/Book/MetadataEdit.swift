@@ -36,8 +36,9 @@ public struct MetadataEdit: Sendable, Equatable {
     public var coverURL: String?
     public var previewLink: String?
     public var infoLink: String?
-    /// The numbers of the edition in other systems, each as `scheme:value`. For each scheme in this list, the new
-    /// numbers replace the old ones; `scheme:` without a number removes the old ones. Other schemes stay as they are.
+    /// The identifiers of the edition in other systems, each as `scheme:value`, such as `oclc:1234567`. For each scheme
+    /// in this list, the new identifiers replace the old ones; `scheme:` without a value removes the old ones. Other
+    /// schemes stay as they are.
     public var identifiers: [String]?
 
     public init(title: String? = nil) { self.title = title }
@@ -56,7 +57,8 @@ public struct MetadataEdit: Sendable, Equatable {
     /// Checks the values, writes those that differ, and records ``SourceName/person`` as the source of their fields.
     ///
     /// - Returns: the fields whose values changed.
-    /// - Throws: ``TextRefusal`` or ``InputRefusal`` for the first value that is refused; nothing is written then.
+    /// - Throws: ``TextRefusal`` or ``InputRefusal`` for the first value that is refused; in that case, nothing is
+    ///   written.
     @discardableResult
     public func apply(to metadata: inout Metadata) throws -> Set<Metadata.Field> {
         var new = metadata

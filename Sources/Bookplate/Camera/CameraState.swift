@@ -2,7 +2,7 @@
 public enum CameraState: Sendable, Equatable {
     /// The source is looking for a camera, or is preparing one.
     case starting
-    /// - Parameter name: the camera's name from its driver, or a name for the stream.
+    /// - Parameter name: the camera's name from its driver, or "standard input" for a stream.
     case streaming(name: String, format: CaptureFormat)
     /// No frames arrive; the source retries automatically.
     case failed(CameraError)
@@ -27,7 +27,7 @@ public struct CameraError: Sendable, Equatable, CustomStringConvertible {
         case frozen
         /// The driver reports errors.
         case failing
-        /// The capture thread does not return from a call into the driver.
+        /// The capture thread is stuck in the driver: a call into it does not return.
         case stuck
         /// Standard input does not contain frames.
         case noFrames

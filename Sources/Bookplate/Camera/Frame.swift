@@ -66,13 +66,13 @@ public struct Frame: Sendable {
 
 /// The supported pixel formats of cameras. Raw values are V4L2's FourCC.
 public enum PixelFormat: String, Sendable, CaseIterable {
-    /// One byte per pixel, luma only.
+    /// One byte per pixel, only the brightness (luma).
     case grey = "GREY"
-    /// Luma and chroma bytes alternate, 4:2:2.
+    /// Bytes of luma (brightness) and chroma (colour) alternate, 4:2:2.
     case yuyv = "YUYV"
-    /// A plane of luma, then a plane of chroma pairs, 4:2:0.
+    /// A plane of luma (brightness), then a plane of chroma (colour) pairs, 4:2:0.
     case nv12 = "NV12"
-    /// Three planes, 4:2:0; other programs call this format I420.
+    /// Three planes, one of luma (brightness) and two of chroma (colour), 4:2:0; other programs call this format I420.
     case yu12 = "YU12"
     /// A JPEG for every frame.
     case mjpg = "MJPG"

@@ -6,7 +6,8 @@ public struct ImportedBook: Sendable, Equatable {
     public var row: Int
     /// The format of the file from which the row came.
     public var source: String
-    /// The id of the request. The same row has the same id, however often it is imported.
+    /// The id of the row's request to be saved. A row has the same id in every import, so importing a file twice makes
+    /// no second copy.
     public var request: String
     public var isbn: ISBN?
     /// The ISBN as the file has it, even if it is invalid.
@@ -83,7 +84,8 @@ public struct ImportResult: Sendable, Equatable {
     public enum Outcome: Sendable, Equatable {
         /// The copy is new.
         case new(ID<Copy>)
-        /// The copy existed already. The file filled in the fields given here, such as "rating" and "tags".
+        /// The copy existed already. `filled` names the fields that were filled in from the file, such as "rating" and
+        /// "tags".
         case merged(ID<Copy>, filled: [String])
         case unchanged(ID<Copy>)
         /// A setting, shelf, tag or author; `isNew` is false if it existed already.
@@ -94,8 +96,9 @@ public struct ImportResult: Sendable, Equatable {
 
 /// Imports rows into the library.
 public protocol BookImport: Sendable {
-    /// Saves the rows in one transaction, each of them entirely or not at all. They are on disk when the method
-    /// returns. All calls for one import belong to one change, which undo reverts.
+    /// Saves the rows in one transaction. A row that fails is left out entirely, and the others are still saved. The
+    /// saved rows are on disk when the method returns. All calls of this method for the same import are recorded as one
+    /// change, so that one undo reverts the whole import.
     ///
     /// - Returns: one result for each row, in the order of the rows.
     func importRows(_ rows: [ImportRow], at now: Date) async throws -> [ImportResult]
@@ -105,9 +108,9 @@ public protocol BookImport: Sendable {
 public struct ImportSummary: Sendable, Equatable {
     /// The number of books that are new.
     public var new = 0
-    /// The number of books that existed already and gained missing values.
+    /// The number of books that existed already, and whose missing values were filled in from the file.
     public var merged = 0
-    /// The number of books that existed already and had no missing values that the file could fill.
+    /// The number of books that existed already and had no missing values that the file could fill in.
     public var unchanged = 0
     /// The number of rows with warnings. Each of these rows is also counted under its outcome.
     public var flagged = 0

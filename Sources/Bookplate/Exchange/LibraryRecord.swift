@@ -10,7 +10,7 @@ public enum LibraryRecord: Sendable, Equatable {
     case setting(name: String, value: String)
     /// An author without any book.
     case author(String)
-    /// A shelf, spelled as it is shown, whether it has books or not.
+    /// A shelf, spelled as it is shown. It may be empty.
     case shelf(String)
     case tag(String)
     case book(BookRecord)
@@ -60,11 +60,11 @@ public struct ReadingRecord: Sendable, Equatable {
     }
 }
 
-/// A value that an import changed or doubted, with the row of the file in which it was found.
+/// A value that an import changed or found doubtful, with the row of the file in which it was found.
 public struct ImportFlag: Sendable, Equatable {
     /// The format of the file from which the row came.
     public var source: String
-    /// A description for people of what is doubtful about the value.
+    /// An explanation, for a person, of why the value is doubtful.
     public var what: String
     /// The row as it stood in the file, truncated to ``rawLimit`` bytes.
     public var raw: String

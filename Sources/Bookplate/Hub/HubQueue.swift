@@ -55,12 +55,12 @@ public struct HubDelivery: Sendable, Equatable, Codable {
     public static let mostAtOnce = 50
 }
 
-/// The hub's answer about an item. The same delivery gets the same answer, however often it arrives.
+/// The hub's answer about an item. A delivery that arrives several times gets the same answer each time.
 public struct HubReceipt: Sendable, Equatable, Codable {
     public var id: ID<QueueItem>
     /// The newest revision that the hub has; 0 if it has none.
     public var revision: Int
-    /// The item's present state at the hub, where another person may have answered the item.
+    /// The item's present state at the hub, where another person may have confirmed or skipped it.
     public var state: QueueItem.State
     public var outcome: Outcome
     /// The copy that was saved, or the copy that is owned already.
@@ -139,8 +139,8 @@ public struct HubBook: Sendable, Equatable, Codable {
 
 /// Receives the deliveries of paired stations into this library.
 public protocol HubQueue: Sendable {
-    /// Stores the items on disk in the state that they have at the station. A confirmed item is saved only once. A
-    /// delivery that was received before gets the same answer again.
+    /// Stores the items on disk in the state that they have at the station. A confirmed item is saved as a book only
+    /// once. A delivery that is received again gets the same answer as before.
     ///
     /// - Returns: a receipt for each delivery, in the order of the deliveries.
     func receive(

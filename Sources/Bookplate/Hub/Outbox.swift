@@ -20,15 +20,17 @@ public protocol Outbox: CaptureQueue, History {
 
     /// Returns the deliveries that the hub does not have yet, least recently changed first.
     func undelivered(limit: Int) async throws -> [HubDelivery]
-    /// Returns the number of items whose current state the hub does not have.
+    /// Returns the number of items whose present state the hub does not have yet.
     func undeliveredCount() async throws -> Int
-    /// Applies the hub's receipts: delivered changes stop waiting, and items answered at the hub leave the queue.
+    /// Applies the hub's receipts: delivered changes no longer wait to be sent, and items that were confirmed or
+    /// skipped at the hub leave the queue.
     ///
-    /// - Parameter deliveries: the deliveries that the receipts answer; empty if the hub was only asked for its state.
+    /// - Parameter deliveries: the deliveries that the receipts answer; empty if the hub was only queried for the state
+    ///   of the items.
     /// - Returns: the news to show to a person.
     func apply(_ receipts: [HubReceipt], of deliveries: [HubDelivery]) async throws -> [HubNews]
-    /// Returns the items that wait both here and at the hub, latest captured first. Somebody may answer such items at
-    /// the hub.
+    /// Returns the items that wait both here and at the hub, latest captured first. A person at the hub may confirm or
+    /// skip such an item.
     func openAtHub() async throws -> [ID<QueueItem>]
     /// Queues items for delivery again, because the hub has lost them.
     func deliverAgain(_ items: [ID<QueueItem>]) async throws
@@ -52,7 +54,7 @@ public struct CopyAtHub: Sendable, Equatable {
 
 /// News from the hub for the person at the station.
 public enum HubNews: Sendable, Equatable {
-    /// Someone confirmed or skipped the item at the hub, so it has left the queue here.
+    /// A person confirmed or skipped the item at the hub, so it has left the queue here.
     case answered(ID<QueueItem>, QueueItem.State, ID<Copy>?)
     /// The item was confirmed here, but the book is owned at the hub already. The item waits in the hub's queue.
     case owned(ID<QueueItem>, reason: String)
@@ -66,7 +68,7 @@ public enum HubStatus: Sendable, Equatable {
     /// No request has been made yet.
     case unknown
     case up
-    /// The hub does not answer, for the given reason. The station asks it again at growing intervals.
+    /// The hub does not answer, for the given reason. The station tries again at growing intervals.
     case away(String)
     /// The token is no longer valid. Nothing is sent until the station is paired again.
     case unpaired
@@ -75,7 +77,7 @@ public enum HubStatus: Sendable, Equatable {
 /// An event on the connection to a hub.
 public enum HubEvent: Sendable, Equatable {
     case status(HubStatus)
-    /// The number of items whose present state the hub does not have.
+    /// The number of items whose present state the hub does not have yet.
     case waiting(Int)
     case news([HubNews])
     /// The outbox cannot be read or written, or the hub answers but cannot process some items.

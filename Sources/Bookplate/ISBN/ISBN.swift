@@ -115,7 +115,7 @@ public enum ISBNRefusal: Error, Hashable, Sendable {
     case wrongCheckDigit(given: String, expected: String, length: Int)
     /// A valid number that is not an ISBN, such as an ISSN.
     case notABook(CodeKind)
-    /// An EAN-8, the eight-digit code on small goods.
+    /// An EAN-8, the eight-digit code on small products.
     case ean8
 }
 
@@ -127,12 +127,12 @@ extension ISBNRefusal: CustomStringConvertible {
         case .unexpectedCharacter(let character, let position):
             "\"\(character.isPrintable ? String(character) : "a control character")\" at position \(position) cannot be part of an ISBN"
         case .wrongLength(let count): "it has \(count) digit\(count == 1 ? "" : "s"); an ISBN has 10 or 13"
-        case .notDigits: "a 13-digit code must have digits only"
+        case .notDigits: "a 13-digit code can contain only digits"
         case .misplacedX: "X is allowed only at the end of a 10-digit ISBN"
         case .wrongCheckDigit(let given, let expected, let length):
             "the last digit of this ISBN-\(length) should be \(expected), not \(given); one of the digits is wrong"
         case .notABook(let kind): kind.refusal
-        case .ean8: "it is an EAN-8, the short code on small goods, not a book"
+        case .ean8: "it is an EAN-8, the short code on small products, not a book"
         }
     }
 
@@ -247,8 +247,8 @@ func normalized(_ text: String) throws(ISBNRefusal) -> [UInt8] {
 }
 
 extension Character {
-    /// True for Unicode's dash punctuation, the minus sign, the soft hyphen, and invisible characters copied from web
-    /// pages.
+    /// True for characters of Unicode's category of dash punctuation, the minus sign, the soft hyphen, and invisible
+    /// characters copied from web pages.
     fileprivate var isDash: Bool {
         unicodeScalars.allSatisfy { scalar in
             scalar.properties.generalCategory == .dashPunctuation || scalar.properties.generalCategory == .format

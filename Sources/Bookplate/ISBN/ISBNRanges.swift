@@ -2,7 +2,8 @@ extension ISBN {
     /// The number with hyphens, such as `978-0-441-47812-5`.
     ///
     /// The lengths of the group and the registrant come from the ranges of the International ISBN Agency
-    /// (``isbnRangeSource``). In a range that is not assigned yet, only the hyphens that are certain are inserted.
+    /// (``isbnRangeSource``). In a range that is not assigned yet, some lengths are unknown, and the hyphens that
+    /// depend on them are left out.
     public var hyphenated: String {
         let (prefix, body, check) = (digits.prefix(3), digits.dropFirst(3).dropLast(), digits.suffix(1))
         guard let group = RegistrationGroup(of: digits) else { return "\(prefix)-\(body)-\(check)" }

@@ -80,10 +80,10 @@ public struct PrintedISBN: Sendable, Equatable {
 
 /// The word before a number: ISBN, I.S.B.N., ISBN-13, SBN, and their usual misreadings.
 struct PrintedLabel {
-    /// The index after the word.
+    /// The index after the word, such as ISBN, that precedes the number.
     let end: Int
-    /// The indices at which to look for the number. If a length such as `-13` or `10` follows the word, the first index
-    /// is the one after the length. The last index is the one directly after the word.
+    /// The indices at which to look for the number. If the word ISBN is followed by a length such as `-13` or `10`, the
+    /// first index is the one after this length. The last index is the one directly after the word.
     let forms: [Int]
     /// The lengths that the number may have, in digits, likeliest first.
     let lengths: [Int]
@@ -131,7 +131,7 @@ struct PrintedLabel {
         return position
     }
 
-    /// Returns the index after the length that follows the word, as in `-13`, ` 10:` or `(13)`; `nil` if no length
+    /// Returns the index after the length that follows the word ISBN, as in `-13`, ` 10:` or `(13)`; `nil` if no length
     /// follows.
     private static func behindLength(in print: [Character], at position: Int) -> Int? {
         var position = position
@@ -308,8 +308,8 @@ struct PrintedNumber {
             end = position
         }
 
-        /// Returns true if the gap may separate two digits of one number. The gap may contain one line break. Without
-        /// the word ISBN before the number, there must be a hyphen before the line break.
+        /// Returns true if the gap may separate two digits of one number. The gap may contain one line break. If the
+        /// word ISBN does not precede the number, the line break must follow a hyphen.
         private static func mayPart(_ gap: [Character], isNamed: Bool) -> Bool {
             switch gap.count(where: \.isNewline) {
             case 0: true
@@ -336,7 +336,7 @@ struct PrintedNumber {
             return between.contains { $0.isWhitespace } && !between.contains(where: \.isPrintedDash) && isInOrder
         }
 
-        /// True if the digits are in one piece, or grouped like an ISBN or like the digits below a bar code.
+        /// True if the digits are not separated, or are grouped as in an ISBN or as below a bar code.
         private var isInOrder: Bool {
             var groups = [1]
             for gap in gaps { if gap.isEmpty { groups[groups.count - 1] += 1 } else { groups.append(1) } }

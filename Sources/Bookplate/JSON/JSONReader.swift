@@ -70,7 +70,7 @@ private struct JSONReader {
         switch next {
         case .some(let byte)
         where depth == JSONValue.depthLimit && (byte == UInt8(ascii: "{") || byte == UInt8(ascii: "[")):
-            throw refusal("nested deeper than \(JSONValue.depthLimit)")
+            throw refusal("more than \(JSONValue.depthLimit) levels of nesting")
         case UInt8(ascii: "{"): return try object(depth: depth)
         case UInt8(ascii: "["): return try array(depth: depth)
         case UInt8(ascii: "\""): return .string(try text())
@@ -78,13 +78,13 @@ private struct JSONReader {
         case UInt8(ascii: "f"): return try word("false", .bool(false))
         case UInt8(ascii: "n"): return try word("null", .null)
         case .some: return try number()
-        case nil: throw refusal("it is cut off")
+        case nil: throw refusal("the JSON ends too early")
         }
     }
 
     private mutating func word(_ word: StaticString, _ value: JSONValue) throws(JSONError) -> JSONValue {
         for index in 0..<word.utf8CodeUnitCount where !consume(word.utf8Start[index]) {
-            throw refusal(next == nil ? "it is cut off" : "an unknown word")
+            throw refusal(next == nil ? "the JSON ends too early" : "an unknown word")
         }
         return value
     }
@@ -96,17 +96,19 @@ private struct JSONReader {
         if consume(UInt8(ascii: "}")) { return .object(members) }
         while true {
             skipSpace()
-            guard next == UInt8(ascii: "\"") else { throw refusal(next == nil ? "it is cut off" : "a name is missing") }
+            guard next == UInt8(ascii: "\"") else {
+                throw refusal(next == nil ? "the JSON ends too early" : "a key is missing")
+            }
             let name = try text()
             skipSpace()
             guard consume(UInt8(ascii: ":")) else {
-                throw refusal(next == nil ? "it is cut off" : "a colon is missing")
+                throw refusal(next == nil ? "the JSON ends too early" : "a colon is missing")
             }
             members.append((name, try value(depth: depth + 1)))
             skipSpace()
             if consume(UInt8(ascii: "}")) { return .object(members) }
             guard consume(UInt8(ascii: ",")) else {
-                throw refusal(next == nil ? "it is cut off" : "a comma is missing")
+                throw refusal(next == nil ? "the JSON ends too early" : "a comma is missing")
             }
         }
     }
@@ -121,7 +123,7 @@ private struct JSONReader {
             skipSpace()
             if consume(UInt8(ascii: "]")) { return .array(items) }
             guard consume(UInt8(ascii: ",")) else {
-                throw refusal(next == nil ? "it is cut off" : "a comma is missing")
+                throw refusal(next == nil ? "the JSON ends too early" : "a comma is missing")
             }
         }
     }
@@ -154,11 +156,11 @@ private struct JSONReader {
             default: units.append(byte)
             }
         }
-        throw refusal("it is cut off")
+        throw refusal("the JSON ends too early")
     }
 
     private mutating func escape(into units: inout [UInt8]) throws(JSONError) {
-        guard let byte = next else { throw refusal("it is cut off") }
+        guard let byte = next else { throw refusal("the JSON ends too early") }
         position += 1
         switch byte {
         case UInt8(ascii: "b"): units.append(0x08)
@@ -168,7 +170,7 @@ private struct JSONReader {
         case UInt8(ascii: "t"): units.append(0x09)
         case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): units.append(byte)
         case UInt8(ascii: "u"): units.append(contentsOf: String(try scalar()).utf8)
-        default: throw refusal("an unknown escape")
+        default: throw refusal("an unknown escape sequence")
         }
     }
 
@@ -193,7 +195,7 @@ private struct JSONReader {
     }
 
     private mutating func hexadecimal() throws(JSONError) -> UInt32 {
-        guard position + 4 <= bytes.count else { throw refusal("it is cut off") }
+        guard position + 4 <= bytes.count else { throw refusal("the JSON ends too early") }
         var value: UInt32 = 0
         for _ in 0..<4 {
             guard let digit = Character(UnicodeScalar(bytes[position])).hexDigitValue, bytes[position] < 0x80 else {

@@ -75,7 +75,7 @@ extension SessionRecord {
 
 extension Book {
     /// Returns ``json`` with the members that only the page of a single book shows: `notes`, `quotes`, and `flags` for
-    /// values that imports changed or doubted.
+    /// values that imports changed or found doubtful.
     public func json(notes: [Note], quotes: [Quote], flags: [ImportFlag]) -> JSONValue {
         json.appending([
             ("notes", .array(notes.map(\.json))), ("quotes", .array(quotes.map(\.json))),

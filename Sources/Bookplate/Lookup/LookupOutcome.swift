@@ -3,14 +3,14 @@
 public enum LookupOutcome: Sendable, Equatable {
     /// The record, and the first source that knew the ISBN. Each field of the record has its own source.
     case found(Metadata, from: SourceName)
-    /// No source knows the ISBN. All sources that were asked have answered, and at least one of them is an online
+    /// No source knows the ISBN. All sources that were queried have answered, and at least one of them is an online
     /// source.
     case notFound(asked: [SourceName])
     /// The lookup failed, but may succeed later: no network, a timeout, 5xx or 429.
     case temporary(SourceError)
     /// Access is denied or intercepted: 403, a network's sign-in page, a redirect to another host.
     case blocked(SourceError)
-    /// A source's answer makes no sense, or is about another book.
+    /// A source's answer could not be understood, or was about another book.
     case badData(SourceError)
 
     /// The outcome as the word that is used in JSON and in the database.
@@ -28,13 +28,13 @@ public enum LookupOutcome: Sendable, Equatable {
     public enum Name: String, Sendable, Codable, CaseIterable { case found, notFound, temporary, blocked, badData }
 }
 
-/// The failure of a source, and the time to wait before asking the source again.
+/// The failure of a source, and the time to wait before querying the source again.
 public struct SourceError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// The source that failed; `nil` if no source could be asked.
+    /// The source that failed; `nil` if no source could be queried.
     public var source: SourceName?
     /// The reason for people, without a full stop: what happened, and what to do if anything can be done.
     public var reason: String
-    /// The time to wait before asking the source again, as required by the source or the rate limiter.
+    /// The time to wait before querying the source again, as required by the source or the rate limiter.
     public var retryAfter: Duration?
 
     public init(source: SourceName?, reason: String, retryAfter: Duration? = nil) {
@@ -46,7 +46,7 @@ public struct SourceError: Error, Sendable, Equatable, CustomStringConvertible {
     public var description: String { (source.map { "\($0.displayName): " } ?? "") + reason }
 }
 
-/// A source that was not asked, and the reason.
+/// A source that was not queried, and the reason.
 public struct NotAsked: Sendable, Equatable {
     public var source: SourceName
     /// The reason for people, without a full stop, such as "needs a key" or "offline is switched on".
@@ -58,7 +58,7 @@ public struct NotAsked: Sendable, Equatable {
     }
 }
 
-/// The outcome for one ISBN, with the sources that were not asked.
+/// The outcome for one ISBN, with the sources that were not queried.
 public struct LookupAnswer: Sendable, Equatable {
     public var isbn: ISBN
     public var outcome: LookupOutcome

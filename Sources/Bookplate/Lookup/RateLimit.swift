@@ -7,7 +7,7 @@ import FoundationEssentials
 public struct SourceState: Sendable, Equatable, Codable {
     public var bucket = TokenBucket()
     public var breaker = CircuitBreaker()
-    /// The end of a pause that the source itself requested (Retry-After). Until then, the source is not asked.
+    /// The end of a pause that the source itself requested (Retry-After). Until then, the source is not queried.
     public var restUntil: Date?
     /// The time until which the source is skipped. Lookups then report it as *not asked*.
     public var notAskedUntil: Date?
@@ -27,7 +27,7 @@ public struct TokenBucket: Sendable, Equatable, Codable {
 
     public init() {}
 
-    /// Consumes the token of one request.
+    /// Takes one token from the bucket, for one request.
     ///
     /// - Returns: the time to wait before sending the request; zero to send it now. In both cases the request is
     ///   counted.
@@ -46,8 +46,8 @@ public struct TokenBucket: Sendable, Equatable, Codable {
     }
 }
 
-/// Stops requests to a source that keeps failing. After five failures in a row, the source is not asked for 30 s. Then
-/// one probe is allowed; every probe that fails doubles the pause, up to 15 min.
+/// Stops requests to a source that keeps failing. After five failures in a row, the source is not queried for 30 s.
+/// Then one probe (a test request) is allowed; every probe that fails doubles the pause, up to 15 min.
 public struct CircuitBreaker: Sendable, Equatable, Codable {
     public static let threshold = 5
     public static let firstPause: TimeInterval = 30
@@ -58,8 +58,9 @@ public struct CircuitBreaker: Sendable, Equatable, Codable {
 
     public init() {}
 
-    /// Returns the time to wait before the source may be asked; zero if it may be asked now. After a pause, zero is
-    /// returned only once, as permission for a probe, and a new pause begins. Only one process therefore sends a probe.
+    /// Returns the time to wait before the source may be queried; zero if it may be queried now. After a pause, only
+    /// the first call returns zero, as permission for a probe (a test request), and a new pause begins. Only one
+    /// process therefore sends a probe.
     public mutating func wait(at now: Date) -> Duration {
         guard let openUntil else { return .zero }
         // If the clock jumps back, the circuit stays open for at most the longest pause.

@@ -1,7 +1,7 @@
 import FoundationEssentials
 
-/// The queue of ISBNs that were captured, but not answered yet. When a method returns, its changes are on disk. The
-/// command, the kiosk's page and the tables call the queue *intake*.
+/// The queue of the captured ISBNs that still await a person's decision. When a method returns, its changes are on
+/// disk. The command, the kiosk's page and the tables call the queue *intake*.
 public protocol CaptureQueue: Sendable {
     /// Adds detections to the queue, to be looked up later. Either all of them are added or none. If an item with the
     /// id ``Detection/item`` exists already, it is returned as it is now.
@@ -22,13 +22,13 @@ public protocol CaptureQueue: Sendable {
     /// looked up, or if the outcome was *temporary*, *blocked* or *bad data* and it is time to try again.
     ///
     /// - Parameters:
-    ///   - only: the items to choose from, whether they are due or not; `nil` to choose from all items that are due. If
-    ///     this process already has a lease on a given item, that lease is renewed.
+    ///   - only: the items to choose from, which need not be due; `nil` to choose from all items that are due. If this
+    ///     process already has a lease on a given item, that lease is renewed.
     ///   - limit: the maximum number of items to lease.
     func lease(_ only: [ID<QueueItem>]?, limit: Int, for lease: Duration, at now: Date) async throws -> [QueueItem]
-    /// Stores answers and ends the leases. Found metadata never replaces a person's edits; *not found* and failures
-    /// never remove metadata or revert *found*. Items that are no longer waiting, or that another process has leased in
-    /// the meantime, are not changed.
+    /// Stores the answers of lookups and ends the leases of their items. Found metadata never replaces a person's
+    /// edits; *not found* and failures never remove metadata or revert *found*. Items that are no longer waiting, or
+    /// that another process has leased in the meantime, are not changed.
     ///
     /// - Returns: the items as they are now.
     func record(_ answers: [ID<QueueItem>: LookupAnswer], at now: Date) async throws -> [QueueItem]

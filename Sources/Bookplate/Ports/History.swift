@@ -41,7 +41,7 @@ public protocol History: Sendable {
 public enum UndoRefusal: Error, Sendable, Equatable, CustomStringConvertible {
     case noSuchChange
     case alreadyUndone(Change)
-    /// A later change touched the same rows and must be undone first.
+    /// A later change to the same rows must be undone first.
     case changedSince(Change, later: Change?)
 
     public var description: String {
@@ -49,7 +49,7 @@ public enum UndoRefusal: Error, Sendable, Equatable, CustomStringConvertible {
         case .noSuchChange: "there is nothing to undo"
         case .alreadyUndone(let change): "this has already been undone: \(change.summary)"
         case .changedSince(let change, let later):
-            "\(change.summary) cannot be undone: \(later.map { "a later change touched the same data (\($0.summary)); undo the later change first" } ?? "the same data has been changed since")"
+            "\(change.summary) cannot be undone: \(later.map { "a later change affected the same data (\($0.summary)); undo the later change first" } ?? "the same data has been changed since")"
         }
     }
 }

@@ -76,7 +76,7 @@ public enum LabelRefusal: Error, Hashable, Sendable, CustomStringConvertible {
             "there is no \(what) \"\(Self.short(name))\""
                 + (near.isEmpty ? "" : "; similar names: \(near.map(Self.short).joined(separator: ", "))")
         case .ambiguous(let what, let name, let fits):
-            "\"\(Self.short(name))\" matches more than one \(what). Give one of these names: "
+            "\"\(Self.short(name))\" matches more than one \(what). Use one of these names: "
                 + fits.map { "\"\(Self.short($0))\"" }.joined(separator: ", ")
         case .taken(let what, let name, let other):
             "there is already \(what == "author" ? "an" : "a") \(what) \"\(Self.short(other))\"; to combine \"\(Self.short(name))\" with it, merge the two"

@@ -6,7 +6,7 @@ public protocol LibraryWatch: Sendable {
     /// noticed, within half a second of the commit. The stream buffers only the newest number.
     ///
     /// - Parameter onError: called when the library can no longer be read. It is called again only if the library could
-    ///   be read in between. Reading is retried as long as somebody listens.
+    ///   be read in between. Reading is retried as long as anything listens to the stream.
     func changes(onError: @escaping @Sendable (any Error) -> Void) -> AsyncStream<Int>
 }
 
@@ -36,10 +36,10 @@ public enum LibrarySetting: String, Sendable, CaseIterable {
     /// One line that explains the setting.
     public var explanation: String {
         switch self {
-        case .automaticDates: "1 to set a reading's dates when its status changes, 0 to leave the dates to you"
+        case .automaticDates: "1 to set a book's reading dates when its status changes, 0 to set them by hand"
         case .dailyGoal: "the number of pages that you want to read per day"
         case .yearlyGoal: "the number of books that you want to read per year"
-        case .guestView: "1 to show the kiosk's pages to guests of your network, who can change nothing"
+        case .guestView: "1 to let guests view the kiosk's pages without signing in; they can change nothing"
         }
     }
 

@@ -24,8 +24,8 @@ public struct FrameCounts: Sendable, Equatable {
     public var delivered = 0
     /// The number of intact frames that were replaced by a newer frame before they could be delivered.
     public var skipped = 0
-    /// The number of frames that were dropped because they were damaged, were marked as damaged by the driver, or were
-    /// among the first frames after a start.
+    /// The number of frames that were dropped: frames that were damaged or marked as damaged by the driver, and the
+    /// first frames after a start.
     public var dropped = 0
     /// The number of times the stream was restarted.
     public var restarts = 0
@@ -46,7 +46,7 @@ public protocol FrameDecoder {
 ///
 /// The source checks ``isWatched`` once per frame, and does nothing more while nobody watches.
 public protocol PreviewTap: Sendable {
-    /// True while anybody watches. May be read from any thread.
+    /// True while somebody is watching the live picture. May be read from any thread.
     var isWatched: Bool { get }
     /// Receives one frame as a JPEG, whose bytes are valid only during the call. It is called on the source's thread,
     /// so it must only copy the bytes.

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// A local source that knows books by ISBN. Asking it uses neither the network nor the rate limit.
+/// A local source that knows books by ISBN. Querying it needs no network and does not count against a rate limit.
 public protocol MetadataSource: Sendable {
     var name: SourceName { get }
     /// The maximum number of ISBNs in one request.

@@ -41,7 +41,7 @@ public enum Orientation: Int, Sendable {
     }
 }
 
-/// The result of decoding a photo in another process, which runs with limits.
+/// The result of decoding a photo in another process, which runs with limits on its resources.
 public struct DecodedPhoto: Sendable, Equatable {
     /// The symbols in reading order.
     public var symbols: [Symbol]

@@ -25,7 +25,7 @@ public protocol ReadingLog: Sendable {
     func deleteProgress(_ entry: ID<ProgressEntry>, of copy: ID<Copy>, at now: Date) async throws -> TrackingResult
     /// Sets and clears dates of a reading.
     ///
-    /// - Parameter reading: the reading to change; `nil` for the reading that the book shows.
+    /// - Parameter reading: the reading to change; `nil` for the reading that is shown for the book.
     func setDates(
         _ edit: DateEdit, of copy: ID<Copy>, reading: ID<Reading>?, at now: Date
     ) async throws -> TrackingResult
@@ -87,15 +87,15 @@ extension ReadingLog {
     }
 }
 
-/// The result of an act of the tracker.
+/// The result of an act on a book's readings, such as recording a page.
 public struct TrackingResult: Sendable, Equatable {
     public var book: Book
-    /// The reading that the act changed, as it is now; `nil` if there is none or it was deleted.
+    /// The reading that the act changed, as it is now; `nil` if there is no such reading or it was deleted.
     public var reading: Reading?
     /// The change, which undo reverts; `nil` if nothing changed.
     public var change: ID<Change>?
-    /// True if a session of the book is still running although the book is no longer in Reading. The session continues
-    /// until somebody ends it, and callers should point this out.
+    /// True if a session of the book is still running although the book's status is no longer Reading. The session
+    /// continues until somebody ends it, and callers should point this out.
     public var sessionStillRuns: Bool
 
     public init(book: Book, reading: Reading?, change: ID<Change>?, sessionStillRuns: Bool = false) {
@@ -105,8 +105,8 @@ public struct TrackingResult: Sendable, Equatable {
         self.sessionStillRuns = sessionStillRuns
     }
 
-    /// True if the progress is a page beyond the book's last page. Such a page is stored and shown as 100 %, and
-    /// callers should point this out.
+    /// True if the progress is a page beyond the book's last page. Such a page is stored and shown as 100%, and callers
+    /// should point this out.
     public var isBeyondLastPage: Bool {
         reading?.progress?.amount.isBeyond(book.edition.metadata.pageCount) ?? false
     }

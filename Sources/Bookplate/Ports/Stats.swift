@@ -8,8 +8,8 @@ public protocol Stats: Sendable {
     /// - Parameter limit: the maximum number of books being read that are listed. At most five of the books that were
     ///   read are listed.
     func home(limit: Int, at now: Date, in zone: TimeZone) async throws -> Home
-    /// Returns the summary of this year and the memories of today. This is a small part of ``overview(_:year:at:in:)``
-    /// and ``onThisDay(at:in:)``, computed from this year's rows alone.
+    /// Returns the summary of this year and the memories of today (events on this day in earlier years). This is a
+    /// small part of ``overview(_:year:at:in:)`` and ``onThisDay(at:in:)``, computed from this year's rows alone.
     func yearSoFar(at now: Date, in zone: TimeZone) async throws -> YearSoFar
     /// Returns the statistics of the whole library.
     ///

@@ -1,4 +1,4 @@
-/// A queue item with its metadata, waiting for a person's answer.
+/// A queue item with its metadata, waiting for a person to confirm or skip it.
 public struct Candidate: Sendable, Equatable {
     public let item: QueueItem
     /// The metadata to save: the item's metadata with any edits by the person.
@@ -36,7 +36,7 @@ public struct Candidate: Sendable, Equatable {
 
 /// The way in which a person confirmed a book.
 public enum Confirmer: String, Sendable, Codable {
-    /// The person pressed a key or a button beside the card.
+    /// The person pressed a key, or a button next to the book.
     case person
     /// The person confirmed in advance, with `--yes`.
     case advance
@@ -58,7 +58,7 @@ public enum ConfirmRefusal: Error, Sendable, Equatable, CustomStringConvertible 
 /// It is made only by ``Candidate/confirm(by:anotherCopy:)`` and
 /// ``init(enteredBy:request:isbn:isbnText:metadata:preset:anotherCopy:)``.
 public struct Confirmed: Sendable, Equatable {
-    /// The id of the request. Saving the same request twice makes only one copy.
+    /// The id of the request to save this book. Saving the same request twice makes only one copy.
     public let request: String
     /// The queue item that the book came from; `nil` if the book was entered without a queue item.
     public let item: ID<QueueItem>?
@@ -99,7 +99,7 @@ public struct Confirmed: Sendable, Equatable {
 
     /// Creates a confirmed book from what a person entered. The person's command counts as the confirmation.
     ///
-    /// - Parameter request: the id of the request. Saving the same request twice makes only one copy.
+    /// - Parameter request: the id of the request to save this book. Saving the same request twice makes only one copy.
     /// - Throws: ``TextRefusal`` if the title is missing or too long.
     public init(
         enteredBy entry: Entry, request: String = ID<Confirmed>().rawValue, isbn: ISBN?, isbnText: String? = nil,
@@ -113,8 +113,8 @@ public struct Confirmed: Sendable, Equatable {
             anotherCopy: anotherCopy, confirmer: .person)
     }
 
-    /// Returns this book, recorded as the answer to an item of the queue. The item leaves the queue when the book is
-    /// saved, and comes back if the save is undone.
+    /// Returns this book with a reference to the queue item from which it comes. The item leaves the queue when the
+    /// book is saved, and comes back if the save is undone.
     public func answering(_ item: ID<QueueItem>) -> Confirmed {
         Confirmed(
             request: request, item: item, isbn: isbn, isbnText: isbnText, metadata: metadata, preset: preset,

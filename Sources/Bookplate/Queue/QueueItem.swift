@@ -3,7 +3,8 @@ import FoundationEssentials
 /// The way in which a number was captured. Raw values are stored and appear in events.
 public enum Origin: String, Sendable, Codable, CaseIterable { case photo, camera, stdin, typed, scanner, hub }
 
-/// One ISBN that was seen or typed. Enqueuing a detection makes a ``QueueItem``.
+/// One ISBN that was captured: from a photo, a camera or a scanner, or by typing. Enqueuing a detection makes a
+/// ``QueueItem``.
 public struct Detection: Sendable, Equatable {
     public var isbn: ISBN
     /// The text or payload that the ISBN was read from.
@@ -12,7 +13,7 @@ public struct Detection: Sendable, Equatable {
     public var origin: Origin
     /// The name of the photo, as it was given; `nil` if the ISBN does not come from a photo.
     public var image: String?
-    /// A small JPEG of the place where the ISBN was seen.
+    /// A small JPEG of the area in which the ISBN was found.
     public var thumbnail: [UInt8]?
     /// The id for the queue item, a UUID in lower case. Enqueuing the same id again gives the same item. If it is
     /// `nil`, the item gets a new id.
@@ -32,7 +33,7 @@ public struct Detection: Sendable, Equatable {
     }
 }
 
-/// A row of the queue: an ISBN that was seen or typed, but is not a book in the library yet.
+/// A row of the queue: an ISBN that was captured, but has not become a book in the library yet.
 public struct QueueItem: Sendable, Equatable {
     public var id: ID<QueueItem>
     public var isbn: ISBN

@@ -30,8 +30,8 @@ public struct BookHit: Sendable, Equatable {
         self.match = match
     }
 
-    /// The place where the words of the query were found. If the words were found in several places, the least obvious
-    /// one is chosen: a search for "dune spice" shows the note about spice, not the title "Dune".
+    /// The place where the words of the query were found. If the words were found in several places, the place that a
+    /// person would least expect is chosen: a search for "dune spice" shows the note about spice, not the title "Dune".
     public struct Match: Sendable, Equatable {
         public var field: Field
         public var snippet: Snippet

@@ -35,7 +35,7 @@ public struct BookStats: Sendable, Equatable {
     public var sessions = 0
     /// The number of days on which the book was read.
     public var daysRead = 0
-    /// The mean pages per hour of the sessions that have a pace.
+    /// The mean pace of the sessions with a known pace, in pages read per hour.
     public var pace: Double?
     /// The end of the latest session or the time of the latest manual entry, whichever is later; `nil` if there is
     /// neither.
@@ -108,7 +108,7 @@ public struct ProgressPoint: Sendable, Equatable {
 /// A pause in reading a book: its status is Reading, but it has had no progress entry and no session for at least
 /// ``days`` days.
 public struct Pause: Sendable, Equatable {
-    /// The number of days since the last progress entry, session or start, whichever was latest.
+    /// The number of days since the latest progress entry, session or start.
     public var daysSinceLast: Int
     /// The number of days since the start; `nil` unless the day of the start is known.
     public var daysSinceStart: Int?

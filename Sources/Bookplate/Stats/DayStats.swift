@@ -12,7 +12,7 @@ public struct DayStats: Sendable, Equatable {
     public var sessions = 0
     /// The number of manual progress entries on this day.
     public var entries = 0
-    /// The mean pages per hour of the sessions that began on this day.
+    /// The mean pace of the sessions that began on this day, in pages read per hour.
     public var pace = Mean()
 
     public init(day: CalendarDay) { self.day = day }
@@ -110,8 +110,8 @@ extension ProgressEntry.Amount {
 /// Streaks, that is, unbroken runs of days on which anything was read. A day counts if a session began on it, or if it
 /// has a manual progress entry.
 public struct Streaks: Sendable, Equatable {
-    /// The number of days in a row up to today, or up to yesterday if nothing has been read today; 0 if the streak is
-    /// broken.
+    /// The length in days of the streak that reaches up to today, or up to yesterday if nothing has been read today; 0
+    /// if there is none.
     public var current = 0
     public var longest = 0
     /// The last day of the longest streak; if several streaks are equally long, the last day of the latest one.
@@ -135,8 +135,8 @@ public struct Streaks: Sendable, Equatable {
     }
 }
 
-/// The offsets of a time zone from UTC as a list of spans. Database queries use this list, because they cannot ask the
-/// time zone for every row.
+/// The offsets of a time zone from UTC as a list of spans. Database queries use this list, because they cannot query
+/// the time zone for every row.
 public struct LocalDays: Sendable, Equatable {
     /// A span of time in which one offset from UTC applies. It lasts from an instant (in milliseconds since 1970) to
     /// the start of the next span. The offset is in milliseconds too.

@@ -4,9 +4,10 @@ public struct Forecast: Sendable, Equatable {
     public var remaining: Int?
     /// The recent pages per day; `nil` if nothing was read recently.
     public var pagesPerDay: Double?
-    /// The day of finishing at the recent pace; `nil` if there is no forecast by pace.
+    /// The day on which the reader will finish at the recent pace; `nil` if there is no forecast by pace.
     public var byPace: CalendarDay?
-    /// The day of finishing with the copy's daily goal, or else the library's; `nil` without a goal.
+    /// The day on which the reader will finish by reading as many pages per day as the daily goal: the copy's own goal
+    /// or, if it has none, the library's. `nil` without a goal.
     public var byGoal: CalendarDay?
     /// The daily goal in pages.
     public var goal: Int?
@@ -21,7 +22,7 @@ public struct Forecast: Sendable, Equatable {
     public enum Reason: String, Sendable, CaseIterable {
         case notReading, noPageCount, noProgress, noPace, tooSlow
 
-        /// The reason as a clause for people.
+        /// The reason as a part of a sentence for people.
         public var explanation: String {
             switch self {
             case .notReading: "the book is not being read"
@@ -33,9 +34,10 @@ public struct Forecast: Sendable, Equatable {
         }
     }
 
-    /// The maximum number of days from which the recent pace is computed. Only days on which pages were read are used.
+    /// The maximum number of days from which the recent pace is computed. Days on which no page was read are not among
+    /// them.
     public static let recentDays = 7
-    /// The number of days after which a day no longer counts for the recent pace.
+    /// The number of days during which a day of reading counts towards the recent pace.
     public static let patience = 30
     private static let mostDays = 3_653
 
@@ -79,12 +81,12 @@ public struct Forecast: Sendable, Equatable {
         if byPace == nil { reason = .tooSlow }
     }
 
-    /// The day of finishing by pace, or else by goal.
+    /// The day on which the reader will finish: ``byPace`` or, without one, ``byGoal``.
     public var finish: CalendarDay? { byPace ?? byGoal }
 
-    /// Returns the recent pages per day. Only the last ``recentDays`` days on which pages were read count, and only if
-    /// they lie within the last ``patience`` days. The sum of their pages is divided by the number of calendar days
-    /// from the first of these days to today, or to yesterday if nothing was read today.
+    /// Returns the mean number of pages read per day in recent days. Among the last ``patience`` days, it uses the last
+    /// ``recentDays`` days on which pages were read. The sum of their pages is divided by the number of calendar days
+    /// from the first of them to today, or to yesterday if nothing was read today.
     public static func recentPagesPerDay(_ days: [DayStats], today: CalendarDay) -> Double? {
         guard let number = today.number else { return nil }
         let recent = days.compactMap { day in day.day.number.map { (number: $0, pages: day.pages) } }

@@ -27,7 +27,7 @@ public struct Challenge: Sendable, Equatable {
     public var isMet: Bool { done >= goal }
     public var remaining: Int { max(0, goal - done) }
 
-    /// The state of the challenge as a clause for people, such as "3 books ahead of schedule, 9 to go".
+    /// The state of the challenge as a text for people, such as "3 books ahead of schedule, 9 to go".
     public var sentence: String {
         func books(_ count: Int) -> String { "\(count) book\(count == 1 ? "" : "s")" }
         if isMet { return "Challenge met" + (done > goal ? ", \(books(done - goal)) more than the goal" : "") }
@@ -68,9 +68,10 @@ public struct CulturalGoal: Sendable, Equatable {
     public var category: String?
     /// The number of copies that are marked as counting towards the goal.
     public var books: Int
-    /// The number of copies among ``books`` that have a finished reading.
+    /// The number of copies, among those counted in ``books``, with a finished reading.
     public var finished: Int
-    /// The number of copies among ``books`` that have a reading finished in the year of the challenge.
+    /// The number of copies, among those counted in ``books``, with a reading that was finished in the year of the
+    /// challenge.
     public var finishedThisYear: Int
 
     public init(category: String?, books: Int, finished: Int, finishedThisYear: Int) {

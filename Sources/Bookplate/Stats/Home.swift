@@ -5,7 +5,7 @@ public struct Home: Sendable, Equatable {
     public var today: CalendarDay
     /// The books being read, most recent activity first.
     public var readingNow: [ReadingNow]
-    /// The number of books being read, including books that are beyond the limit of ``readingNow``.
+    /// The number of books being read, including those that ``readingNow`` leaves out because of its limit.
     public var readingCount: Int
     /// The books that were read, latest finish date first. Books without a finish date come last, those most recently
     /// marked as Read first.

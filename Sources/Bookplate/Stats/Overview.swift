@@ -8,7 +8,7 @@ public struct Overview: Sendable, Equatable {
     public var days: [DayStats]
     /// Today's statistics, for all books together.
     public var todayStats: DayStats
-    /// The mean pages per hour of the last ``recentSessions`` sessions that have a pace.
+    /// The mean pace of the last ``recentSessions`` sessions with a known pace, in pages read per hour.
     public var recentPace: Double?
     public var streaks: Streaks
     /// The annual challenge; `nil` without a yearly goal.

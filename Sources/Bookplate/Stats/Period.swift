@@ -1,13 +1,14 @@
-/// A span of days, including both ends. An end that is `nil` is open.
+/// A span of days, including its first and last day. Without a first day, the span also includes all earlier days;
+/// without a last day, all later ones.
 public struct Period: Sendable, Equatable {
     public var from: CalendarDay?
     public var to: CalendarDay?
 
     /// - Parameters:
-    ///   - from: the first day; `nil` for an open start. A month or year stands for its first day: 2025 means 1 January
-    ///     2025.
-    ///   - to: the last day; `nil` for an open end. A month or year stands for its last day: 2025 means 31 December
-    ///     2025.
+    ///   - from: the first day; `nil` to include all earlier days. A month or year stands for its first day: 2025 means
+    ///     1 January 2025.
+    ///   - to: the last day; `nil` to include all later days. A month or year stands for its last day: 2025 means 31
+    ///     December 2025.
     public init(from: CalendarDay? = nil, to: CalendarDay? = nil) {
         self.from = from.map { CalendarDay(number: $0.span.lowerBound) }
         self.to = to.map { CalendarDay(number: $0.span.upperBound) }
@@ -59,7 +60,7 @@ public struct Totals: Sendable, Equatable {
     public var sessions = 0
     /// The number of days with a session or a manual progress entry.
     public var daysRead = 0
-    /// The mean pages per hour of the sessions that have a pace; `nil` if no session has one.
+    /// The mean pace of the sessions with a known pace, in pages read per hour; `nil` if there are none.
     public var pace: Double?
     public var booksFinished = 0
     /// The sum of the page counts of the finished books.
@@ -67,7 +68,7 @@ public struct Totals: Sendable, Equatable {
 
     public init() {}
 
-    /// Creates the totals of everything that is certain to lie in the period.
+    /// Creates the totals of all days and finished readings that are certain to lie in the period.
     public init(_ days: some Sequence<DayStats>, _ finishes: some Sequence<Finishes>, in period: Period) {
         var mean = Mean()
         for day in days where period.contains(day.day) {
@@ -136,7 +137,7 @@ public struct YearSoFar: Sendable, Equatable {
     public var challenge: Challenge?
     /// The daily goal in pages; `nil` without a goal.
     public var dailyGoal: Int?
-    /// The readings that were started, finished or given up on this day in earlier years, latest year first, at most
+    /// The readings that were started, finished or stopped on this day in earlier years, latest year first, at most
     /// ``mostMemories``.
     public var memories: [Memory]
 

@@ -72,7 +72,7 @@ public struct Memory: Sendable, Equatable {
             switch self {
             case .started: "started"
             case .finished: "finished"
-            case .stopped: "gave up"
+            case .stopped: "stopped reading"
             case .reading: "were reading"
             }
         }

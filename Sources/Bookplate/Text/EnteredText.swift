@@ -27,7 +27,7 @@ public enum TextLimit {
 public enum TextRefusal: Error, Hashable, Sendable, CustomStringConvertible {
     case empty(what: String)
     case tooLong(what: String, limit: Int, count: Int)
-    /// A text that is so long that its characters are not counted.
+    /// A text so far beyond the limit that its characters were not counted.
     case farTooLong(what: String, limit: Int)
     /// The text contains U+FFFD, which stands for bytes that were not UTF-8.
     case damaged(what: String)

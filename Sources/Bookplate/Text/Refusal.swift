@@ -31,9 +31,9 @@ extension Refusal {
 public enum RefusalKind: Sendable, Equatable, CaseIterable {
     /// A value that is wrong regardless of the contents of the library.
     case invalid
-    /// A position in a list, or a filter, that makes no sense.
+    /// A position in a list, or a filter, that is not valid.
     case badQuery
-    /// A request that does not fit the present contents of the library.
+    /// A request that is not possible with the present contents of the library.
     case refused
     case notFound
     /// A setting, a path or the version of the program must be changed.
@@ -52,7 +52,8 @@ public enum RefusalKind: Sendable, Equatable, CaseIterable {
     case fault
 
     /// The row of this kind in the table of statuses: the exit status of commands (from sysexits.h, or 3 if something
-    /// does not exist or does not fit), the status of HTTP responses, and the code in the bodies of these responses.
+    /// does not exist or its present state does not allow the request), the status of HTTP responses, and the code in
+    /// the bodies of these responses.
     private var row: (exit: Int32, http: Int, code: String) {
         switch self {
         case .invalid: (64, 422, "refused")

@@ -8,7 +8,7 @@ public struct Reading: Sendable, Equatable {
     /// automatically.
     public var started: CalendarDay?
     public var finished: CalendarDay?
-    /// The day on which the book was given up.
+    /// The day on which the reader stopped reading the book without finishing it.
     public var stopped: CalendarDay?
     /// The latest progress entry; `nil` if there is none.
     public var progress: ProgressEntry?
@@ -30,7 +30,7 @@ public struct Reading: Sendable, Equatable {
         /// The reading is in progress or on hold.
         case open
         case finished
-        /// The book was given up (Did Not Finish).
+        /// The reader stopped reading the book without finishing it (Did Not Finish).
         case stopped
         /// The reading was cancelled by setting the book to To Read. It is stored, but neither shown nor counted.
         case cancelled
@@ -49,8 +49,8 @@ public struct Reading: Sendable, Equatable {
 }
 
 extension [Reading] {
-    /// Returns the reading that is shown for a copy with this status: the last of these readings (oldest first) that is
-    /// not cancelled. The result is `nil` for To Read.
+    /// Returns the reading that is shown for a copy with this status: the latest one that is not cancelled, or `nil`
+    /// for To Read. The readings must be sorted, oldest first.
     func shown(by status: Copy.Status) -> Reading? {
         status == .toRead ? nil : last { $0.state != .cancelled }
     }
@@ -78,7 +78,7 @@ public struct ProgressEntry: Sendable, Equatable {
     }
 
     public enum Amount: Sendable, Hashable {
-        /// A page, from 0. A page beyond the page count is shown as 100 %.
+        /// A page, from 0. A page beyond the page count is shown as 100%.
         case page(Int)
         /// A percentage from 0 to 100, rounded to two decimal places.
         case percent(Double)
@@ -110,7 +110,7 @@ public enum ReadingRefusal: Error, Sendable, Equatable, CustomStringConvertible 
     case badPercent(Double)
     /// Progress was given for a book that is Read or Did Not Finish.
     case closed(Copy.Status)
-    /// The book is To Read, so it has no reading.
+    /// The book's status is To Read, so the book has no current reading.
     case noReading
     case noSuchReading
     /// An end date that a reading in this state cannot have.
@@ -130,32 +130,32 @@ public enum ReadingRefusal: Error, Sendable, Equatable, CustomStringConvertible 
     public var description: String {
         switch self {
         case .finishedBeforeStarted(let started, let finished):
-            "the book cannot be finished on \(finished), before it was started on \(started). Change or clear one of the two days"
+            "the book cannot have been finished on \(finished), because it was only started on \(started). Change or clear one of the two dates"
         case .stoppedBeforeStarted(let started, let stopped):
-            "the book cannot have been given up on \(stopped), before it was started on \(started). Change or clear one of the two days"
+            "you cannot have stopped reading the book on \(stopped), because it was only started on \(started). Change or clear one of the two dates"
         case .negativePage(let page):
             "there is no page \(page). Page numbers start at 0, which means that nothing was read"
         case .hugePage(let page):
             "page \(page) is too large. The largest page number is \(NumberLimit.pages.upperBound)"
         case .badPercent(let percent): "\(percent) is not a percentage. Enter a number from 0 to 100"
         case .closed(let status):
-            "the book is marked \(status.displayName). Start reading it again first, or undo the change of status if it was a mistake"
+            "the book is marked \(status.displayName). Start reading it again first, or undo the change if you chose this status by mistake"
         case .noReading:
-            "the book is marked To Read, so it has no reading yet. Start the book first, or choose an earlier reading"
+            "the book is marked To Read, so it has no current reading. Start the book first, or choose an earlier reading"
         case .noSuchReading: "the book has no such reading. The book's history lists its readings"
         case .wrongEnd(.open):
-            "this reading is still open, so it cannot have an end date. Set the book to Read or Did Not Finish on that day instead"
+            "this reading has not ended, so it cannot have an end date. Instead, set the book to Read or Did Not Finish on that day"
         case .wrongEnd(.stopped):
-            "this reading was given up, so it cannot have a finish date. Set the book to Read first"
+            "you stopped this reading, so it cannot have a finish date. Set the book to Read first"
         case .wrongEnd:
-            "this reading is finished, so it cannot have a date on which it was given up. Set the book to Did Not Finish first"
-        case .twoEnds: "a reading is either finished or given up. Give only one of the two days"
+            "this reading is finished, so it cannot have a stop date. Set the book to Did Not Finish first"
+        case .twoEnds: "a reading is either finished or stopped. Enter only one of the two dates"
         case .lastReading(let status):
-            "the book is marked \(status.displayName) because of this reading. Set the book to To Read instead"
+            "the book is marked \(status.displayName) because of this reading. Instead of deleting the reading, set the book to To Read"
         case .sessionRunning: "a session of this reading is running. End or delete the session first"
         case .noSuchEntry: "there is no such entry in the book's history. The entry may have been deleted"
-        case .entryInFuture: "that time is in the future. Enter the time at which you read"
-        case .entryOfSession: "this page was reached in a session. Change or delete the session instead"
+        case .entryInFuture: "that time is in the future. Enter the time at which you reached this point"
+        case .entryOfSession: "this entry was made when a session ended. Change or delete the session instead"
         }
     }
 }

@@ -38,7 +38,7 @@ extension Session {
     /// The end page minus the start page, at most ``StatsLimit/pages``; 0 if the end page is unknown.
     public var pagesRead: Int { min(StatsLimit.pages, max(0, (endPage ?? startPage) - startPage)) }
 
-    /// The pages per hour; `nil` if the session lasted less than a minute or no pages were read.
+    /// The number of pages read per hour; `nil` if the session lasted less than a minute or no pages were read.
     public var pace: Double? {
         guard let minutes, minutes > 0, pagesRead > 0 else { return nil }
         return Double(pagesRead) / Double(minutes) * 60
@@ -50,7 +50,8 @@ public struct SessionTotals: Sendable, Equatable {
     public var sessions: Int
     public var minutes: Int
     public var pages: Int
-    /// The mean pages per hour of the sessions that have a pace. Each session has the same weight, however long it is.
+    /// The mean pace of the sessions with a known pace, in pages read per hour. Each session counts equally, long or
+    /// short.
     public var meanPace: Double?
     /// The end of the latest session.
     public var lastRead: Date?
@@ -241,7 +242,8 @@ public enum SessionError: Error, LocalizedError, Sendable, CustomStringConvertib
         case .sessionTooShort: "Read for at least 1 minute before ending the session."
         case .persistenceFailed: "Check available storage space and try again."
         case .noSuchSession: "Choose a session from the list of sessions."
-        case .clockWentBackwards: "Check the date and time of this device, or say when the session ended."
+        case .clockWentBackwards:
+            "Check the date and time of this device, or enter the time at which the session ended."
         case .startInFuture, .endInFuture, .endBeforeStart: "Enter the right time."
         case .sessionTooLong: "Check the start and the end."
         case .stillRunning: "End the session instead."

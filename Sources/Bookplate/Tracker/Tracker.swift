@@ -22,13 +22,14 @@ public struct Tracker: Sendable, Equatable {
             status: book.copy.status, readings: book.copy.readings, pageCount: book.edition.metadata.pageCount)
     }
 
-    /// The reading that the book shows; `nil` while the book is To Read.
+    /// The reading that is shown for the book; `nil` while the book is To Read.
     public var shown: Reading? { readings.shown(by: status) }
 
     /// One step of a change to the tracker. The tracker's rules return such steps.
     public enum Step: Sendable, Equatable {
         case status(Copy.Status)
-        /// A new reading, inserted before the given reading; `nil` inserts it last. Its progress is a separate step.
+        /// A new reading, inserted before the given reading; `nil` inserts it last. The progress of this reading is a
+        /// separate step.
         case opened(Reading, before: ID<Reading>?)
         /// A change to a reading's state or dates.
         case changed(Reading)
@@ -38,9 +39,9 @@ public struct Tracker: Sendable, Equatable {
         case recorded(ProgressEntry, in: ID<Reading>)
         /// A change to the time of an existing entry.
         case redated(ProgressEntry, in: ID<Reading>)
-        /// A person's correction of an entry, and the entry that the reading shows afterwards.
+        /// A person's correction of an entry, and the latest entry of the reading after the correction.
         case corrected(ProgressEntry, in: ID<Reading>, latest: ProgressEntry?)
-        /// The deletion of an entry, and the entry that the reading shows afterwards.
+        /// The deletion of an entry, and the latest entry of the reading after the deletion.
         case forgotten(ID<ProgressEntry>, in: ID<Reading>, latest: ProgressEntry?)
     }
 
@@ -60,7 +61,7 @@ public struct Tracker: Sendable, Equatable {
         /// The day of `now` on the reader's calendar.
         public var today: CalendarDay { CalendarDay(now, in: zone) }
 
-        /// Returns the moment of a batch or an import, which has no automatic effects.
+        /// Returns the moment for the acts of a batch or an import, which have no automatic effects.
         public static func ofBatch(at now: Date) -> Moment {
             Moment(now: now, zone: .gmt, automatic: [])
         }
@@ -73,7 +74,7 @@ public struct Tracker: Sendable, Equatable {
         public init(rawValue: Int) { self.rawValue = rawValue }
         /// Empty dates are set to today (see ``LibrarySetting/automaticDates``).
         public static let dates = Automatic(rawValue: 1)
-        /// Progress is set to nothing read or to the whole book.
+        /// The progress is set: to nothing read when a reading begins, and to the whole book when it is finished.
         public static let progress = Automatic(rawValue: 2)
     }
 
@@ -103,10 +104,11 @@ public struct Tracker: Sendable, Equatable {
 }
 
 extension Copy {
-    /// The readings that are not cancelled, oldest first. People see them numbered from 1 in this order.
+    /// The readings that are not cancelled, oldest first. People see them numbered in this order, from 1.
     public var countedReadings: [Reading] { readings.filter { $0.state != .cancelled } }
 
-    /// Returns the number of a reading, from 1; `nil` if it was cancelled or does not belong to this copy.
+    /// Returns the number under which people see a reading (1 is the oldest); `nil` if it was cancelled or does not
+    /// belong to this copy.
     public func number(of reading: ID<Reading>) -> Int? {
         countedReadings.firstIndex { $0.id == reading }.map { $0 + 1 }
     }
@@ -123,8 +125,8 @@ extension Tracker {
     /// | On Hold | cancels | the same reading | finishes | – | stops |
     /// | Did Not Finish | cancels | opens, started | opens, finished | opens, undated | – |
     ///
-    /// The cells without an obvious answer follow one rule: a closed reading stays as it was, so any status after Read
-    /// or Did Not Finish opens another reading of the book. (Undo reverts a mistake, and ``setDates(_:of:)`` corrects a
+    /// The cases that are not obvious follow one rule: a closed reading stays as it was, so any status after Read or
+    /// Did Not Finish opens another reading of the book. (Undo reverts a mistake, and ``setDates(_:of:)`` corrects a
     /// date.) A book that is put on hold without an open reading was begun on an unknown day, so its new reading has no
     /// dates.
     ///
@@ -198,9 +200,9 @@ extension Tracker {
         return ProgressEntry(at: at, amount: amount, isAutomatic: true)
     }
 
-    /// Returns true if progress is counted in pages, and false if it is counted in percent. The unit is that of this
-    /// reading's progress, or else that of the previous reading's. If neither reading has progress, pages are counted
-    /// if the page count is known.
+    /// Returns true if progress is counted in pages, and false if it is counted in percent. The unit of this reading's
+    /// latest entry is used or, without an entry, the unit of the latest earlier reading that has one. If there is no
+    /// entry at all, pages are counted if the page count is known.
     private func countsPages(_ reading: Reading) -> Bool {
         let last = reading.progress ?? readings.last { $0.state != .cancelled && $0.progress != nil }?.progress
         return last.map { $0.amount.page != nil } ?? ((pageCount ?? 0) > 0)
@@ -223,10 +225,10 @@ extension Tracker {
     /// Records a page or percentage.
     ///
     /// A book that is To Read or On Hold is set to Reading, because a person who records a page is reading the book.
-    /// For a book that is Read or was given up, the act is refused: the entry could correct the old reading or begin a
-    /// new one, and only the reader knows which.
+    /// For a book that is Read or Did Not Finish, the act is refused: the entry could correct the old reading or begin
+    /// a new one, and only the reader knows which.
     ///
-    /// A page beyond the last page is stored as given and shown as 100 %; see ``ProgressEntry/Amount/isBeyond(_:)``.
+    /// A page beyond the last page is stored as given and shown as 100%; see ``ProgressEntry/Amount/isBeyond(_:)``.
     /// Reaching the last page does not finish the book, because an afterword may follow.
     ///
     /// - Parameter past: the time at which the reader was at this page or percentage, which must equal the time of
@@ -354,7 +356,7 @@ extension ProgressEntry.Amount {
         part < 1 ? min(99, Int((max(0, part) * 100).rounded())) : 100
     }
 
-    /// Returns true for a page beyond the last page. Such a page is stored and shown as 100 %, and callers should point
+    /// Returns true for a page beyond the last page. Such a page is stored and shown as 100%, and callers should point
     /// this out.
     ///
     /// - Parameter pageCount: the page count of the book; `nil` or 0 if unknown. Then no page is beyond the last page.
@@ -382,11 +384,11 @@ public struct DateEdit: Sendable, Equatable {
 extension Tracker {
     /// Sets and clears dates of a reading. The status does not change.
     ///
-    /// A finished reading accepts no stop date, and a reading that was given up accepts no finish date. An open reading
-    /// accepts neither, because it would be sorted as finished but not counted anywhere. Any existing date can be
-    /// cleared.
+    /// A finished reading accepts no stop date, and a stopped reading accepts no finish date. An open reading accepts
+    /// neither, because with an end date it would be sorted among the finished readings, but not counted as one. Any
+    /// existing date can be cleared.
     ///
-    /// - Parameter id: the reading to change; `nil` for the reading that the book shows.
+    /// - Parameter id: the reading to change; `nil` for the reading that is shown for the book.
     public mutating func setDates(_ edit: DateEdit, of id: ID<Reading>?) throws(ReadingRefusal) -> [Step] {
         let before = try reading(id)
         var reading = before
@@ -402,10 +404,10 @@ extension Tracker {
         return steps
     }
 
-    /// Adds a past reading. If a stop date is given, the reading counts as given up, and otherwise as finished.
+    /// Adds a past reading. If a stop date is given, the reading counts as stopped, and otherwise as finished.
     ///
-    /// The reading is placed among the other readings by its days, but the reading to which the current status refers
-    /// stays the last.
+    /// The days of the reading determine its place among the other readings, but the reading to which the current
+    /// status refers stays the last.
     public mutating func addPast(
         started: CalendarDay?, finished: CalendarDay?, stopped: CalendarDay?
     ) throws(ReadingRefusal) -> [Step] {
@@ -424,8 +426,8 @@ extension Tracker {
         return steps
     }
 
-    /// Removes a reading, with its entries and sessions. A book that is not To Read must keep a reading that fits its
-    /// status.
+    /// Removes a reading, with its entries and sessions. A book that is not To Read must keep a reading that matches
+    /// its status.
     public mutating func remove(_ id: ID<Reading>) throws(ReadingRefusal) -> [Step] {
         let reading = try reading(id)
         var after = self
@@ -436,8 +438,8 @@ extension Tracker {
         return steps
     }
 
-    /// Returns the reading with this id, or the reading that the book shows if the id is `nil`. Cancelled readings
-    /// count as missing.
+    /// Returns the reading with this id or, without an id, the reading that is shown for the book. A cancelled reading
+    /// is treated as missing.
     func reading(_ id: ID<Reading>?) throws(ReadingRefusal) -> Reading {
         guard let id else {
             guard let shown else { throw .noReading }
@@ -484,8 +486,8 @@ extension Tracker {
     /// Corrects an entry of a reading's history, such as a mistyped page or a wrong day.
     ///
     /// A closed reading accepts no new progress, but it accepts corrections, because the entry belongs to a known
-    /// reading. A corrected entry is no longer automatic. An entry that was made when a session ended must be corrected
-    /// in the session.
+    /// reading. A corrected entry no longer counts as automatic. An entry that was made when a session ended must be
+    /// corrected in the session.
     ///
     /// As with new progress, a page beyond the last page is stored, because the page count may be wrong.
     ///

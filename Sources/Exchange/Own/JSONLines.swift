@@ -60,7 +60,7 @@ final class JSONLines {
             }
             row += 1
             if line.count > Self.lineLimit {
-                return .refused(row: row, reason: "it is longer than \(Self.lineLimit >> 20) MiB")
+                return .refused(row: row, reason: "the line is longer than \(Self.lineLimit >> 20) MiB")
             }
             guard !line.isEmpty else { continue }
             return checked { try decoder.decode(RecordLine.self, from: Data(line)).checked() }
@@ -73,11 +73,11 @@ final class JSONLines {
         } catch let error as LineError {
             return .refused(row: row, reason: error.description)
         } catch {
-            return .refused(row: row, reason: "it is not a valid record: \(Self.reason(error))")
+            return .refused(row: row, reason: "the line is not a valid record: \(Self.reason(error))")
         }
     }
 
-    /// Returns the part of a decoding error that helps a person.
+    /// Returns the part of a decoding error that is useful to a person.
     private static func reason(_ error: any Error) -> String {
         switch error {
         case DecodingError.keyNotFound(let key, _): "\(key.stringValue) is missing"
@@ -93,7 +93,7 @@ final class JSONLines {
             throw ExchangeError.foreignJSON(
                 file: file,
                 reason:
-                    "it does not begin like an export, and it is too large (over \(Self.wholeLimit >> 20) MiB) to be searched"
+                    "it does not begin like an export, and it is too large (over \(Self.wholeLimit >> 20) MiB) to be read as a whole"
             )
         }
         do {

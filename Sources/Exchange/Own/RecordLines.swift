@@ -47,7 +47,7 @@ struct RecordLine: Decodable {
             guard version == LibraryRecord.version else {
                 throw LineError(
                     description:
-                        "it has version \(version) of the export format, but this Bookplate reads only version \(LibraryRecord.version)"
+                        "the record has version \(version) of the export format, but your Bookplate reads only version \(LibraryRecord.version)"
                 )
             }
             return .library(version: version)
@@ -56,7 +56,7 @@ struct RecordLine: Decodable {
             let value = try bounded(value ?? "", "value", TextLimit.name).cleaned
             // An unknown setting is kept, because it may belong to a newer version.
             if let setting = LibrarySetting(rawValue: name), setting.value(parsing: value) == nil {
-                throw LineError(description: "\"\(value.excerpt)\" is not a valid value for the setting \(name)")
+                throw LineError(description: "\"\(value.excerpt)\" is not a valid value for the setting \"\(name)\"")
             }
             return .setting(name: name, value: value)
         case "author": return .author(try filled(name, "name", TextLimit.name))

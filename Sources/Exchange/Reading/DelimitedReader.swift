@@ -37,7 +37,7 @@ final class DelimitedReader {
     private(set) var row = 0
     /// True if a row had non-ASCII characters in UTF-8. A later row in another encoding is then flagged.
     private(set) var hasMetUTF8 = false
-    /// True if the current row is not valid UTF-8 and was read as Windows-1252.
+    /// True if the current row is not valid UTF-8 and was therefore read as Windows-1252.
     private(set) var isForeign = false
 
     private var window: TextWindow
@@ -88,7 +88,7 @@ final class DelimitedReader {
                 return .row
             case .brokenQuotes:
                 return try resynchronise("a quotation mark is not closed, or is misplaced")
-            case .tooLong: return try resynchronise("it is longer than \(Self.rowLimit >> 20) MiB")
+            case .tooLong: return try resynchronise("the row is longer than \(Self.rowLimit >> 20) MiB")
             }
         }
     }
@@ -174,14 +174,14 @@ extension DelimitedReader {
         }
     }
 
-    /// Returns the reason why the row does not fit the table; `nil` if it fits. Empty cells after the last column are
-    /// ignored.
+    /// Returns the reason why the row does not match the header; `nil` if it matches. Empty cells after the last column
+    /// are ignored.
     private func fault(end: Int) -> String? {
         guard let columns else { return nil }
         while cells.count > columns, let last = cells.last, last.start >= last.end {
             cells.removeLast()
         }
-        return cells.count == columns ? nil : "it has \(cells.count) columns, but the header has \(columns)"
+        return cells.count == columns ? nil : "the row has \(cells.count) columns, but the header has \(columns)"
     }
 
     /// Reads only the first line of a row that cannot be read as a whole. Unmatched quotation marks in this line count

@@ -1,7 +1,7 @@
 import Bookplate
 
 /// Reads Goodreads' `goodreads_library_export.csv`. ISBNs are written as `="1250313198"`, dates as YYYY/MM/DD, and the
-/// status as an exclusive shelf.
+/// status is given as an "exclusive shelf".
 enum GoodreadsRow: TrackerRow {
     static let format = ExchangeFormat.goodreads
 

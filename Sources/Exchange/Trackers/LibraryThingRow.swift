@@ -89,7 +89,7 @@ enum LibraryThingRow: TrackerRow {
     private static func language(_ text: String, _ row: inout RowDraft) -> String? {
         guard let name = text.split(separator: ",").first.map({ String($0).cleaned }), !name.isEmpty else { return nil }
         guard let code = languages[name.lowercased()] else {
-            row.addDoubt("\(name.excerpt) is not a known language and was left out")
+            row.addDoubt("\"\(name.excerpt)\" is not a known language and was left out")
             return nil
         }
         return code

@@ -46,7 +46,7 @@ enum OpenreadsRow: TrackerRow {
         case "abandoned", "unfinished": return .dnf
         default:
             if let status = Copy.Status(parsing: word) { return status }
-            row.addDoubt("\(word.excerpt) is not a known status; the status was set to To Read")
+            row.addDoubt("\"\(word.excerpt)\" is not a known status; the status was set to \"To Read\"")
             return .toRead
         }
     }

@@ -37,7 +37,11 @@ struct RowDraft {
     mutating func addDoubt(_ what: String) {
         // The number of warnings is limited, because a list of a thousand wrong dates is one fault in the file, not a
         // thousand.
-        if doubts.count < 20 { doubts.append(what) } else if doubts.count == 20 { doubts.append("and more") }
+        if doubts.count < 20 {
+            doubts.append(what)
+        } else if doubts.count == 20 {
+            doubts.append("further warnings were left out")
+        }
     }
 
     /// Returns the cleaned text of a cell, cut to `limit` characters; `nil` if it is empty.
@@ -91,7 +95,7 @@ struct RowDraft {
                 isbnText = text
                 return
             } catch {
-                if isbnText == nil { (isbnText, refusal) = (text, "\(text.excerpt) is not an ISBN: \(error)") }
+                if isbnText == nil { (isbnText, refusal) = (text, "\"\(text.excerpt)\" is not an ISBN: \(error)") }
             }
         }
         if let refusal { addDoubt(refusal) }
@@ -110,7 +114,7 @@ struct RowDraft {
         {
             return day
         }
-        addDoubt("\(what): \(text.excerpt) is not a date and was left out")
+        addDoubt("\(what): \"\(text.excerpt)\" is not a date and was left out")
         return nil
     }
 
@@ -126,7 +130,7 @@ struct RowDraft {
         // 0 means unknown.
         guard !text.isEmpty, text != "0" else { return }
         guard let pages = Int(text), NumberLimit.pages.contains(pages) else {
-            return addDoubt("\(column): \(text.excerpt) is not a page count and was left out")
+            return addDoubt("\(column): \"\(text.excerpt)\" is not a page count and was left out")
         }
         metadata.pageCount = pages
     }
@@ -136,7 +140,7 @@ struct RowDraft {
         let bare = text.filter { !$0.isWhitespace && $0 != "[" && $0 != "]" }
         guard !bare.isEmpty, bare != "0" else { return }
         guard let stars = Double(bare), stars >= 0, stars <= 5 else {
-            return addDoubt("rating: \(bare.excerpt) is not a number of stars from 0 to 5 and was left out")
+            return addDoubt("rating: \"\(bare.excerpt)\" is not a number of stars from 0 to 5 and was left out")
         }
         let quarters = (stars * 4).rounded()
         guard quarters > 0 else { return }
@@ -185,7 +189,7 @@ struct RowDraft {
         return book
     }
 
-    /// A hash that identifies the book, for trackers without ids (FNV-1a, 64 bits).
+    /// A hash that identifies the book, for files from trackers that give their books no ids (FNV-1a, 64 bits).
     var fingerprint: UInt64 {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         let key = [

@@ -32,7 +32,7 @@ enum StoryGraphRow: TrackerRow {
         let status = row["read status"]
         let parsed = Copy.Status(parsing: status)
         if parsed == nil, !status.isEmpty {
-            row.addDoubt("\(status.excerpt) is not a known status; the status was set to To Read")
+            row.addDoubt("\"\(status.excerpt)\" is not a known status; the status was set to \"To Read\"")
         }
         row.setReadings(parsed ?? .toRead, spans, count: Int(row["read count"]) ?? 0)
         row.copy.tags = row.names(row["tags"], by: ",", "tags")
