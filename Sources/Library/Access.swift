@@ -246,7 +246,7 @@ final class LastUseRecorder: Sendable {
     ///
     /// - Parameter log: logs an error. After it has been called once, it is not called again until a write has
     ///   succeeded.
-    /// - Throws: an error of `write`, unless the error is transient.
+    /// - Throws: an error from `write`, unless it is transient.
     func record(log: (String) -> Void, _ write: () async throws -> Void) async throws {
         let isDue = state.withLock { state in
             if let next = state.next, next > .now { return false }
@@ -283,7 +283,7 @@ enum WrongCodes {
     /// The first pause, in milliseconds. Each further wrong code doubles the pause.
     static let firstPause: Int64 = 30_000
     static let longestPause: Int64 = 900_000
-    /// The time from the last wrong code until the count is forgotten, in milliseconds.
+    /// The time, in milliseconds, from the last wrong code until the wrong codes are forgotten.
     static let forgottenAfter: Int64 = 86_400_000
     /// The key of the row that counts the wrong codes from all addresses together.
     private static let all = ""
@@ -315,8 +315,8 @@ enum WrongCodes {
         return 0
     }
 
-    /// Corrects the counts if a code that ``charge(_:_:at:)`` has counted as wrong was right. Forgets all wrong codes
-    /// from its address, and subtracts one from the total.
+    /// Corrects the counts after a code that ``charge(_:_:at:)`` had counted as wrong turned out to be right. Forgets
+    /// all wrong codes from the address, and subtracts one from the total.
     static func uncharge(_ db: Database, _ address: String) throws {
         try db.run("DELETE FROM wrongCode WHERE address = ?", [key(of: address)])
         try db.run("UPDATE wrongCode SET count = max(0, count - 1), until = 0 WHERE address = ?", [all])

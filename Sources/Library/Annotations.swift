@@ -108,7 +108,8 @@ extension LibraryFile: Annotations {
     }
 }
 
-/// A note or a quote as a database row. Each kind has a table of its own, and each row has an id, a copy and a time.
+/// A note or a quote as a database row. Each kind has a table of its own, and each row has an id, the copy that it
+/// belongs to, and a time.
 protocol StoredAnnotation: Sendable, Equatable {
     static var table: String { get }
     /// The order of one book's annotations, as terms of ORDER BY.

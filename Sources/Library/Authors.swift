@@ -100,7 +100,7 @@ extension LibraryFile: Authors {
             }
             let names = authors.map { quoted($0.name) }.joined(separator: ", ")
             let books = gone.reduce(0) { $0 + $1.changedBooks }
-            return (gone, "deleted the author \(names.prefix(200)) from \(bookCount(books))")
+            return (gone, "deleted the author \(names.prefix(200)) (removed from \(bookCount(books)))")
         }
         return done.with(change: change)
     }
@@ -174,7 +174,7 @@ private struct StoredAuthor {
     }
 }
 
-/// Marks the authors of these editions as edited by a person, so that a refresh does not replace them.
+/// Marks the authors of these editions as edited by a person, so that no later lookup replaces them.
 private func markAuthorsEdited(_ db: Database, _ editions: [Int64]) throws {
     let field = Metadata.Field.authors
     for edition in editions {

@@ -265,7 +265,7 @@ struct BookSaver {
         try finish(confirmed, copy: stored.copyRow)
     }
 
-    /// Stores the fields that the person has just edited, and fills empty fields from the rest of the confirmed
+    /// Stores the fields that the person has just edited, and fills in empty fields from the rest of the confirmed
     /// metadata. A field that a person edited earlier stays as it is, even if it is empty.
     private func fillGaps(of stored: StoredEdition, from confirmed: Confirmed) throws {
         var new = stored.edition

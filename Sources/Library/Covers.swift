@@ -147,7 +147,7 @@ extension LibraryFile: Covers {
         }
     }
 
-    /// Removes the oldest fetched pictures until the others fit into the limit. The removed pictures are not fetched
+    /// Removes the oldest fetched pictures until the others are within the limit. The removed pictures are not fetched
     /// again automatically.
     ///
     /// - Parameter limit: the maximum total size of the fetched pictures, in bytes.
@@ -172,14 +172,14 @@ extension LibraryFile: Covers {
         try await unlinkUnkept(evicted)
     }
 
-    /// Removes pictures that have no row. An error is only logged, because the change that left them behind has already
-    /// been stored. The next sweep removes any picture that is left over.
+    /// Removes the files of pictures that have no row in the database. An error is only logged, because the change that
+    /// left the files behind has already been stored. The next sweep tries again to remove them.
     func sweepCoversOrLog() async {
         do { try await sweepCovers() } catch { log("cannot remove the pictures of deleted books: \(error)") }
     }
 
-    /// Removes pictures that have no row. Pictures from the last hour stay, because a picture is written before its
-    /// row.
+    /// Removes the files of pictures that have no row in the database. Files from the last hour stay, because a picture
+    /// is written before its row.
     func sweepCovers() async throws {
         guard let folder = folderBeside("covers") else { return }
         let known = try await read { db in

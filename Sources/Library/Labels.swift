@@ -109,7 +109,7 @@ extension LibraryFile: Labels {
             }
             let names = labels.map { quoted($0.name) }.joined(separator: ", ")
             let books = gone.reduce(0) { $0 + $1.changedBooks }
-            return (gone, "deleted the \(kind.rawValue) \(names.prefix(200)) from \(bookCount(books))")
+            return (gone, "deleted the \(kind.rawValue) \(names.prefix(200)) (removed from \(bookCount(books)))")
         }
         return done.with(change: change)
     }

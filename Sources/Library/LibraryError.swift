@@ -2,8 +2,8 @@ import Bookplate
 import SystemCalls
 import GRDB
 
-/// An error of the library. SQLite's errors are distinguished by their extended result code and errno, never by their
-/// text.
+/// An error that the library reports. SQLite's errors are distinguished by their extended result code and errno, never
+/// by their text.
 public enum LibraryError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The file was written by a newer version of Bookplate, and was left unchanged.
     case newerSchema(path: String, version: Int, known: Int)
@@ -35,9 +35,9 @@ public enum LibraryError: Error, Sendable, Equatable, CustomStringConvertible {
     case noSuchItem(ID<QueueItem>)
     /// The item has already been confirmed or skipped.
     case notWaiting(ID<QueueItem>, QueueItem.State)
-    /// Another edition of the library has this ISBN.
+    /// Another edition in the library has this ISBN.
     case isbnInUse(ISBN)
-    /// The picture exceeds the size limit of covers.
+    /// The picture exceeds the size limit for covers.
     case coverTooLarge(bytes: Int, limit: Int)
     /// An access code could not be hashed, because no memory is left or this machine's libcrypt does not know the
     /// method.
@@ -68,7 +68,7 @@ public enum LibraryError: Error, Sendable, Equatable, CustomStringConvertible {
         case corrupt
         /// Access permissions are needed. The exit code is 77.
         case permission
-        /// More room or another disk is needed. The exit code is 74.
+        /// More disk space or another disk is needed. The exit code is 74.
         case inputOutput
         /// The command has to be tried again later. The exit code is 75.
         case locked
@@ -81,25 +81,25 @@ public enum LibraryError: Error, Sendable, Equatable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .newerSchema(let path, let version, let known):
-            "cannot open \(path): it was written by a newer version of Bookplate (with schema \(version); this version knows schemas up to \(known)). Update Bookplate."
+            "cannot open \(path): it was written by a newer version of Bookplate (the file has schema version \(version), but this Bookplate supports versions up to \(known)). Update Bookplate."
         case .foreign(let path, let what):
             "cannot open \(path): it is \(what), not a Bookplate library. Choose another file, or move this one away and run 'scan restore'."
         case .corrupt(let path, let what):
-            "cannot read \(path): it is damaged (\(what)). It was left as it is. To move it aside and put a backup in its place, run 'scan restore'."
+            "cannot read \(path): it is damaged (\(what)). It was not changed. To move it aside and put a backup in its place, run 'scan restore'."
         case .networkFileSystem(let path, let type):
-            "cannot keep a library at \(path): \(type) is a network file system, where SQLite's locks cannot be trusted. Choose a local disk."
+            "cannot keep a library at \(path): \(type) is a network file system, on which file locks are not reliable. Choose a folder on a local disk."
         case .permission(let path, let errno):
             "cannot write \(path): permission denied\(errno.map { " (errno \($0))" } ?? ""). Give yourself write permission for the file and its folder, or set BOOKPLATE_LIBRARY to the path of another file."
         case .diskFull(let path):
             "cannot write \(path): the disk is full. Nothing that was reported as saved is lost. Free some space and try again."
         case .noRoom(let path, let needed, let free):
-            "cannot write \(path): this needs \(needed) bytes, but only \(free) are free on the disk. Free some space, or choose another folder."
+            "cannot write \(path): the backup needs \(needed) bytes, but only \(free) are free on the disk. Free some space, or choose another folder."
         case .noBackupFolder(let path):
             "cannot write a backup to \(path): the folder does not exist. Connect the disk that contains the folder, or choose another folder with 'scan settings set backupFolder'."
         case .inputOutput(let path, let code):
             "cannot read or write \(path): input/output error (code \(code)). Check the disk and its connection."
         case .locked(let path):
-            "cannot write \(path): another process keeps it locked. Nothing is lost; try again when that process is done."
+            "cannot write \(path): another process keeps it locked. Nothing is lost. Try again when that process has finished."
         case .inUse(let path):
             "cannot replace \(path): another process has the library open. Close every other Bookplate program first (terminal, kiosk, service)."
         case .wouldOverwrite(let path, let what):
@@ -108,7 +108,8 @@ public enum LibraryError: Error, Sendable, Equatable, CustomStringConvertible {
         case .notInTrash(let id): "the book \(id) is not in the trash. To move it there, run 'scan library delete'."
         case .noSuchEdition(let id): "no edition has the id \(id)."
         case .noSuchItem(let id): "no queue item has the id \(id). To see all items, run 'scan intake list'."
-        case .notWaiting(let id, let state): "the queue item \(id) is already \(state.rawValue)."
+        case .notWaiting(let id, let state):
+            "the queue item \(id) has already been \(state == .skipped ? "skipped" : state.rawValue)."
         case .isbnInUse(let isbn):
             "another book in the library has the ISBN \(isbn.hyphenated). Add a copy of that book instead."
         case .coverTooLarge(let bytes, let limit): "the picture has \(bytes) bytes, but the limit is \(limit) bytes."

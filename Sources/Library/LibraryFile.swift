@@ -56,7 +56,7 @@ public final class LibraryFile: Sendable {
     ///   - device: the device's name in captures and changes; the host name by default.
     ///   - lockTimeout: the maximum time for which opening the library, or a write, waits for another process's lock
     ///     before it fails.
-    ///   - clock: the wall clock, which dates events for which the caller gives no date.
+    ///   - clock: the wall clock, which gives the time of events for which the caller gives no time.
     ///   - zone: the reader's time zone, which decides on what day a reading is started or finished; the machine's time
     ///     zone by default.
     /// - Throws: ``LibraryError``.
@@ -123,8 +123,8 @@ public final class LibraryFile: Sendable {
     }
 
     /// Sets the function that logs errors that are not thrown, because the request itself was completed. Such an error
-    /// occurs if the last use of a sign-in or a station cannot be stored, or if the picture of a deleted book cannot be
-    /// removed.
+    /// occurs if the time at which a sign-in or a station was last used cannot be stored, or if the picture of a
+    /// deleted book cannot be removed.
     public func onError(_ log: @escaping @Sendable (String) -> Void) { report.withLock { $0 = log } }
 
     /// Logs an error that is not thrown to the caller of a method.
@@ -232,7 +232,7 @@ final class CloseGuard: Sendable {
         return try await read()
     }
 
-    /// Refuses further reads, and waits for the reads that are running, but at most for `limit`. Reads that are still
+    /// Refuses further reads, and waits for the reads that are running, but for at most `limit`. Reads that are still
     /// running after that are interrupted when their connections close.
     func close(within limit: Duration = .seconds(1)) {
         state.withLock { $0.isClosed = true }
@@ -244,7 +244,7 @@ final class CloseGuard: Sendable {
 /// The maximum time for which SQLite waits for another connection's lock. This replaces SQLite's own timeout, which
 /// cannot be shortened during a wait.
 final class LockTimeout: Sendable {
-    /// The maximum time, in milliseconds.
+    /// The maximum time to wait, in milliseconds.
     private let limit: Atomic<Int64>
 
     init(_ limit: Duration) { self.limit = Atomic(limit.milliseconds) }

@@ -3,8 +3,8 @@ import GRDB
 
 /// A task that is done once per day, by the first process that gets to it. The raw values are stored in the library.
 enum MaintenanceTask: String {
-    /// Deletes books that have been in the trash for 30 days. Also deletes changes and answered queue items of the same
-    /// age.
+    /// Deletes books that have been in the trash for at least 30 days. Also deletes changes, and confirmed or skipped
+    /// queue items, that are at least 30 days old.
     case sweep = "purge"
     case backup
 
@@ -34,7 +34,7 @@ extension LibraryFile {
     /// - Throws: ``LibraryError/corrupt(path:what:)`` with the first damage that was found.
     public func check() async throws {
         let error = try await read { db in
-            try String.fetchOne(db, sql: "PRAGMA quick_check(1)") ?? "the check gave no result"
+            try String.fetchOne(db, sql: "PRAGMA quick_check(1)") ?? "the file check gave no result"
         }
         guard error == "ok" else { throw LibraryError.corrupt(path: path ?? ":memory:", what: error) }
     }

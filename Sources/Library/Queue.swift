@@ -101,7 +101,7 @@ extension LibraryFile: CaptureQueue {
     public func skip(_ ids: [ID<QueueItem>], at now: Date) async throws -> ID<Change> {
         try await change(.edit, at: now) { db, change in
             try skipWaiting(db, ids)
-            return (change, "skipped \(ids.count == 1 ? "1 item" : "\(ids.count) items") from the queue")
+            return (change, "skipped \(ids.count == 1 ? "1 item" : "\(ids.count) items") in the queue")
         }
     }
 
@@ -172,9 +172,9 @@ struct StoredItem {
 }
 
 extension LibraryFile {
-    /// The maximum length of a lease, in milliseconds. Leases use the wall clock, because processes share them. If the
-    /// remaining time of a lease or a pause exceeds its maximum length, the clock was set back after it began, so it is
-    /// treated as over.
+    /// The maximum length, in milliseconds, of a lease, with which one process reserves an item for its lookup. Leases
+    /// use the wall clock, because processes share them. A lease or a pause whose remaining time exceeds its maximum
+    /// length is treated as over, because the clock must have been set back since it began.
     static let longestLease: Int64 = 3_600_000
     private static let longestPause: Int64 = 7 * 86_400_000
 
@@ -250,7 +250,7 @@ extension StoredItem {
         return remaining > 0 && remaining <= LibraryFile.longestLease
     }
 
-    /// The pause before the sources are asked again about an ISBN that none of them has found.
+    /// The pause before the sources are queried again about an ISBN that none of them has found.
     static let notFoundPause: TimeInterval = 7 * 86_400
     private static let firstPause: TimeInterval = 30
     private static let longestPause: TimeInterval = 3600
@@ -274,7 +274,7 @@ extension StoredItem {
         case _ where wasFound: return nil
         case .notFound(let asked):
             let names = asked.map(\.displayName).joined(separator: ", ")
-            let missing = answer.notAsked.map { "; \($0.source.displayName) was not asked: \($0.reason)" }.joined()
+            let missing = answer.notAsked.map { "; \($0.source.displayName) was not queried: \($0.reason)" }.joined()
             item.outcome = .notFound
             item.reason = "no record at \(names.isEmpty ? "any source" : names)\(missing)"
             attempts = 0
@@ -289,8 +289,9 @@ extension StoredItem {
         }
     }
 
-    /// Merges a new record with the stored record. Fields that a person has edited stay. Gaps are filled from the
-    /// stored record, but a weak match never fills the gaps of a sure match.
+    /// Merges a new record with the stored record. Fields that a person has edited stay. Missing fields are filled in
+    /// from the stored record. But a weak match (a record that may belong to another book) never fills in fields of a
+    /// sure match.
     private func merged(_ found: Metadata) -> Metadata {
         guard let old = item.metadata else { return found }
         var merged = found

@@ -67,7 +67,7 @@ struct StoredTracker {
 }
 
 extension LibraryFile {
-    /// Returns the time of a person's act, and the automatic effects that the act may have. These include setting dates
+    /// Returns the time of a person's act, and the automatic effects that the act may have. Dates are set automatically
     /// only if the library's setting allows it.
     func moment(_ db: Database, _ now: Date) throws -> Tracker.Moment {
         let isOn = try value(of: .automaticDates, db) == "1"

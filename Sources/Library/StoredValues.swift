@@ -35,7 +35,7 @@ extension Row {
     /// Decodes a column that holds a raw value of an enumeration.
     func word<Word: RawRepresentable>(_ column: String) throws -> Word where Word.RawValue == String {
         let text: String = self[column]
-        guard let word = Word(rawValue: text) else { throw RowDecodingError(what: "\(column) is '\(text.prefix(40))'") }
+        guard let word = Word(rawValue: text) else { throw RowDecodingError(column, text) }
         return word
     }
 
@@ -47,7 +47,7 @@ extension Row {
 
     private func index(forColumn column: String) throws -> Int {
         guard let index = columnNames.firstIndex(of: column) else {
-            throw RowDecodingError(what: "the column \(column) is missing")
+            throw RowDecodingError(what: "the column '\(column)' is missing")
         }
         return columnNames.distance(from: columnNames.startIndex, to: index)
     }
@@ -55,7 +55,7 @@ extension Row {
     /// Decodes a column that holds a calendar day.
     func day(_ column: String) throws -> CalendarDay? {
         guard let text = self[column] as String? else { return nil }
-        guard let day = CalendarDay(text) else { throw RowDecodingError(what: "\(column) is '\(text.prefix(40))'") }
+        guard let day = CalendarDay(text) else { throw RowDecodingError(column, text) }
         return day
     }
 
@@ -75,6 +75,12 @@ struct RowDecodingError: Error {
     var what: String
 }
 
+extension RowDecodingError {
+    fileprivate init(_ column: String, _ value: String) {
+        what = "the column '\(column)' has the invalid value '\(value.prefix(40))'"
+    }
+}
+
 /// Returns the numbers as one JSON argument, so that lists of any length share one compiled statement.
 func jsonList(_ numbers: some Collection<Int64>) -> String {
     "[" + numbers.map(String.init).joined(separator: ",") + "]"
@@ -83,7 +89,7 @@ func jsonList(_ numbers: some Collection<Int64>) -> String {
 /// Returns the texts as one JSON argument, so that lists of any length share one compiled statement.
 func jsonList(_ texts: some Collection<String>) -> String { JSONValue(Array(texts)).text }
 
-/// Returns the id of the row with a key, and inserts the row if there is none.
+/// Returns the id of the row with the given key. If there is no such row, inserts it first.
 func findOrInsert(
     _ db: Database, find: String, _ key: StatementArguments, insert: String, _ values: StatementArguments
 ) throws -> Int64 {
@@ -126,8 +132,8 @@ extension Duration {
 }
 
 extension String {
-    /// Returns the text, cleaned and cut after `limit` characters; `nil` if nothing is left. If texts with this limit
-    /// must not have several lines, the result is a single line.
+    /// Returns the text, cleaned and cut after `limit` characters; `nil` if nothing is left. The result is a single
+    /// line, unless the limit is one that allows several lines (`TextLimit.hasLines`).
     func storable(_ limit: Int) -> String? {
         let cleaned = prefix(bytes: limit * TextLimit.bytesPerCharacter).cleaned(forLimit: limit)
         let cut = cleaned.utf8.count <= limit ? cleaned : String(cleaned.prefix(limit)).cleaned(forLimit: limit)

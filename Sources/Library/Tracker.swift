@@ -215,8 +215,8 @@ extension LibraryFile {
 }
 
 extension SessionRecord {
-    /// Refuses to change a session whose book is in the trash. A running session can be changed nevertheless, so that
-    /// it can be ended.
+    /// Refuses a change if the session's book is in the trash. A running session may still be changed, so that it can
+    /// be ended.
     fileprivate func checkOutsideTrash() throws {
         if isInTrash, !session.isRunning { throw InTrashRefusal(copy) }
     }
@@ -254,7 +254,8 @@ extension LibraryFile {
     public func editProgress(
         _ entry: ID<ProgressEntry>, of copy: ID<Copy>, _ edit: ProgressEdit, at now: Date
     ) async throws -> TrackingResult {
-        let what = edit.amount.map { "corrected the progress to \($0.summary)" } ?? "corrected the time of an entry"
+        let what =
+            edit.amount.map { "corrected the progress to \($0.summary)" } ?? "corrected the time of a progress entry"
         return try await track(copy, at: now, what) { db, tracker, _ in
             let found = try FoundEntry(entry, of: copy, db)
             return try tracker.correct(found.entry, by: edit, in: found.reading, beside: found.other, now: now)
@@ -264,7 +265,7 @@ extension LibraryFile {
     public func deleteProgress(
         _ entry: ID<ProgressEntry>, of copy: ID<Copy>, at now: Date
     ) async throws -> TrackingResult {
-        try await track(copy, at: now, "deleted an entry from its history") { db, tracker, _ in
+        try await track(copy, at: now, "deleted a progress entry") { db, tracker, _ in
             let found = try FoundEntry(entry, of: copy, db)
             return try tracker.forget(found.entry, in: found.reading, beside: found.other)
         }

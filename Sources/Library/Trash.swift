@@ -9,13 +9,14 @@ private let dayLength: Int64 = 86_400_000
 private let longestGap = 7 * dayLength
 
 extension LibraryFile {
-    /// Sweeps the trash once per day, with the day's first change. Deletes books that have been in the trash for 30
-    /// days, with all their rows. Also deletes changes and answered queue items of the same age. This cannot be undone.
+    /// Sweeps the trash once per day, when the first change of the day is made. Deletes books that have been in the
+    /// trash for at least 30 days, with all their rows in the database. Also deletes changes, and confirmed or skipped
+    /// queue items, that are at least 30 days old. This cannot be undone.
     ///
     /// A clock that has jumped far ahead must not empty the trash. Therefore nothing is deleted unless the file shows
     /// that the library was used (by a sweep, a change or a capture) on an earlier day, at most seven days ago.
     /// Otherwise, only the day is recorded, and the next day's sweep decides. Use on the same day does not count,
-    /// because the same clock has dated it.
+    /// because its date comes from the same clock.
     ///
     /// - Returns: true if the trash was swept now.
     static func sweepIfDue(_ db: Database, at now: Date) throws -> Bool {
@@ -95,9 +96,9 @@ extension LibraryFile {
     /// is deleted. If a change also affected other books, it can still be undone for these, and its summary loses the
     /// purged titles.
     ///
-    /// SQLite overwrites the space that this frees. Single words may stay in the search index until it is next merged.
-    /// The sources' records of the ISBN stay in the queue and the answer cache for as long as these are kept.
-    /// Earlier backups still have everything.
+    /// SQLite overwrites the space that this frees. Single words may stay in the search index until the index is next
+    /// merged. The records that online sources have sent for the ISBN stay in the queue and the answer cache for as
+    /// long as these are kept. Earlier backups still have everything.
     ///
     /// - Throws: ``LibraryError/noSuchBook(_:)`` or ``LibraryError/notInTrash(_:)``. In this case, nothing is removed.
     public func purge(_ ids: [ID<Copy>]) async throws {
@@ -118,8 +119,8 @@ extension LibraryFile {
         await sweepCoversOrLog()
     }
 
-    /// Removes copies with all their rows, and with their rows in the change log. No change may be open when this is
-    /// called.
+    /// Removes copies with all their rows, and with their rows in the change log. No change may be in progress when
+    /// this is called.
     ///
     /// - Parameter copies: rows with the columns `id` and `edition`.
     static func purge(_ db: Database, copies: [Row]) throws {
@@ -156,7 +157,7 @@ extension LibraryFile {
             """, [copies])
     }
 
-    /// Deletes all log entries about the rows that the temporary change has removed, and then the temporary change.
+    /// Deletes all log entries about the rows that the change `scratch` has removed, and then this temporary change.
     private static func deleteLog(_ db: Database, ofRowsIn scratch: Int64) throws {
         let titles = try PurgedTitles(db, scratch: scratch)
         try db.run(
@@ -176,7 +177,7 @@ extension LibraryFile {
 /// titles from the summaries of other changes.
 struct PurgedTitles {
     private let db: Database
-    /// The ids of the changes that lose rows.
+    /// The ids of the changes that lose rows in the log.
     private let changes: Set<Int64>
     private let titles: Set<String>
 
@@ -216,8 +217,8 @@ struct PurgedTitles {
         }
     }
 
-    /// Deletes a change that has nothing left to undo. New tags and shelves do not count, and neither do authors and
-    /// subjects that were added or removed with their books.
+    /// Deletes a change if it has nothing left to undo apart from new tags and shelves, and authors and subjects that
+    /// were added or removed with their books.
     private func removeIfEmpty(_ change: Int64) throws {
         try db.run(
             """

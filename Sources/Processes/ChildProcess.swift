@@ -135,7 +135,7 @@ public enum ChildProcess {
 
 /// A system error that occurred while running another program.
 public struct ProcessError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// The call that failed.
+    /// The C call that failed.
     public let call: String
     public let errno: Errno
 
@@ -159,7 +159,7 @@ private struct Exchange {
     private var hasErrors = true
     private var buffer = [UInt8](repeating: 0, count: 64 << 10)
 
-    /// The answer so far.
+    /// The bytes with which the child has answered so far.
     private(set) var answer: [UInt8] = []
     /// The beginning of the child's standard error.
     private(set) var standardError: [UInt8] = []

@@ -110,7 +110,7 @@ extension Station {
         }
     }
 
-    /// Asks the sources about rows again.
+    /// Queries the sources about rows again.
     public func lookUpAgain(_ ids: [ID<QueueItem>]) throws {
         let open = try open(ids).map(\.id)
         batch.markLookingUp(open)
@@ -133,7 +133,8 @@ extension Station {
         }
     }
 
-    /// Undoes changes in the library's history, and reopens the rows of the batch that these changes answered.
+    /// Undoes changes in the library's history, and reopens the rows of the batch that had been answered by these
+    /// changes.
     ///
     /// - Parameter scope: the changes to undo.
     /// - Returns: the changes that were undone. A change whose books have been changed since is left as it is and

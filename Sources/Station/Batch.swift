@@ -20,13 +20,13 @@ public struct Batch: Sendable {
         public internal(set) var isLookingUp: Bool
         /// True if a person ticked the row, false if a person cleared its tick; nil if nobody has done either.
         public internal(set) var choice: Bool?
-        /// The person's answer; nil while the row is open.
+        /// The way in which the row was answered; nil while it is open.
         public internal(set) var end: End?
 
         public var id: ID<QueueItem> { candidate.item.id }
     }
 
-    /// The answer to a row.
+    /// The way in which a row was answered: it was saved, skipped or postponed.
     public enum End: Sendable, Equatable {
         case saved(SaveResult)
         /// The item was removed from the queue without being saved.
@@ -38,7 +38,7 @@ public struct Batch: Sendable {
     /// The status of a row, which determines the mark, the word and the colour with which it is shown.
     public enum Status: Sendable, Equatable {
         case lookingUp
-        /// A source knows the book, so it can be saved.
+        /// A source knows the book, so the book can be saved.
         case found
         /// The library already holds the book.
         case owned(Book)
@@ -47,7 +47,7 @@ public struct Batch: Sendable {
         case again
         /// All sources answered, and none of them knows the book.
         case notFound
-        /// No source found the book, and at least one source could not answer. That source will be asked again.
+        /// No source found the book, and at least one source could not answer. That source will be queried again.
         case unavailable
         /// A source has a record of the book, but the record has no title.
         case needsTitle
@@ -74,8 +74,8 @@ public struct Batch: Sendable {
 
         public var description: String {
             switch self {
-            case .needsTitle: "it has no title yet; edit the book to add a title"
-            case .answered: "it is already answered"
+            case .needsTitle: "the book has no title yet; edit the book to add a title"
+            case .answered: "the book has already been saved, skipped or postponed"
             }
         }
     }
@@ -170,14 +170,14 @@ extension Batch {
         }
     }
 
-    /// True if the row is ticked, so that saving all ticked rows saves it. Rows that are sure enough are ticked
-    /// automatically, but a tick that a person has set or cleared stays.
+    /// Returns true if the row is ticked, so that saving all ticked rows saves it. Rows whose candidate is sure enough
+    /// (``Candidate/isSureEnough``) are ticked automatically, but a tick that a person has set or cleared stays.
     public func isTicked(_ row: Row) -> Bool {
         guard row.end == nil, row.candidate.isComplete else { return false }
         return row.choice ?? (row.candidate.isSureEnough && status(of: row) == .found)
     }
 
-    /// True if saving the row adds another copy, because the library or this batch already has one.
+    /// Returns true if saving the row adds another copy, because the library or this batch already has one.
     public func isAnotherCopy(_ row: Row) -> Bool { row.candidate.owned != nil || isAgain(row) }
 
     /// Returns the rows that `--yes` saves: ticked rows, and with `anotherCopy` also rows for further copies, unless a
@@ -197,9 +197,9 @@ extension Batch {
         }
     }
 
-    /// True if a person may remove the open row because the library holds its book and nobody asked for another copy.
-    /// The book may even have been saved from this batch. Only ``settledRows`` are removed without asking a person,
-    /// because two captures of one ISBN may be two copies.
+    /// Returns true if a person may remove the open row because the library holds its book and nobody asked for another
+    /// copy. The book may even have been saved from this batch. Only ``settledRows`` are removed without asking a
+    /// person, because two captures of one ISBN may be two copies.
     public func isClearable(_ row: Row) -> Bool {
         guard row.end == nil, row.candidate.owned != nil, !isTicked(row) else { return false }
         switch status(of: row) {
@@ -214,7 +214,7 @@ extension Batch {
     /// The ticked rows in order of capture.
     public var ticked: [Row] { rows.filter { isTicked($0) } }
 
-    /// The rows that nobody has answered, in order of capture.
+    /// The rows that still await a person's decision, in order of capture.
     public var open: [Row] { rows.filter { $0.end == nil } }
 
     public var counts: Counts {
@@ -247,8 +247,8 @@ extension Batch {
         public init() {}
     }
 
-    /// True if the same ISBN is in an earlier row that is open, postponed or saved, or in a later row that is saved. An
-    /// earlier row that was skipped does not count, because this row takes its place.
+    /// Returns true if the same ISBN is in an earlier row that is open, postponed or saved, or in a later row that is
+    /// saved. An earlier row that was skipped does not count, because this row takes its place.
     private func isAgain(_ row: Row) -> Bool {
         guard let position = index[row.id] else { return false }
         return (indexOfISBN[row.candidate.item.isbn] ?? []).contains { other in
@@ -264,7 +264,7 @@ extension Batch {
 // MARK: Answers
 
 extension Batch {
-    /// Toggles the tick of a row. A tick on an owned book asks for another copy.
+    /// Toggles the tick of a row. Ticking a book that is already owned means that another copy is to be saved.
     public mutating func toggle(_ id: ID<QueueItem>) throws(TickRefusal) {
         guard let position = index[id] else { return }
         guard rows[position].end == nil else { throw .answered }
@@ -272,7 +272,7 @@ extension Batch {
         rows[position].choice = !isTicked(rows[position])
     }
 
-    /// Sets or clears the tick of a row. A tick on an owned book asks for another copy.
+    /// Sets or clears the tick of a row. Ticking a book that is already owned means that another copy is to be saved.
     public mutating func tick(_ id: ID<QueueItem>, _ isTicked: Bool) throws(TickRefusal) {
         guard let position = index[id] else { return }
         guard rows[position].end == nil else { throw .answered }
@@ -285,7 +285,8 @@ extension Batch {
         for position in ids.compactMap({ index[$0] }) { rows[position].choice = false }
     }
 
-    /// Applies the results of a save that is committed. Rows whose book turns out to be owned stay open.
+    /// Applies the results of a save. Must be called after the save has been committed. Rows whose book turns out to be
+    /// owned stay open.
     public mutating func applySave(_ results: [(item: ID<QueueItem>, result: SaveResult)]) {
         var undoable: [(change: ID<Change>, items: [ID<QueueItem>])] = []
         for (id, result) in results {
@@ -306,7 +307,7 @@ extension Batch {
         acts += undoable.map { Act(kind: .saved, change: $0.change, items: $0.items) }
     }
 
-    /// Marks rows as skipped once the skip is committed.
+    /// Marks rows as skipped. Must be called after the skip has been committed.
     public mutating func applySkip(_ ids: [ID<QueueItem>], change: ID<Change>) {
         for position in ids.compactMap({ index[$0] }) { rows[position].end = .skipped }
         acts.append(Act(kind: .skipped, change: change, items: ids))
@@ -368,11 +369,11 @@ extension Batch {
     struct Difference: Equatable {
         /// Rows that were added to the batch.
         var new: [ID<QueueItem>] = []
-        /// Rows that are open and whose candidate has changed.
+        /// Open rows whose candidate has changed.
         var changed: [ID<QueueItem>] = []
         /// Rows that were answered on another screen or device.
         var gone: [ID<QueueItem>] = []
-        /// Rows that were answered here, and whose answer was then undone on another screen or device.
+        /// Rows that were answered here, and then reopened by an undo on another screen or device.
         var reopened: [ID<QueueItem>] = []
 
         var isEmpty: Bool { new.isEmpty && changed.isEmpty && gone.isEmpty && reopened.isEmpty }
@@ -416,8 +417,8 @@ extension Batch {
         return difference
     }
 
-    /// Reopens a row whose act was undone elsewhere. The other rows of the act are reopened when they are found in the
-    /// queue.
+    /// Reopens a row after the act that answered it was undone on another screen or device. The other rows of the act
+    /// are reopened when they are found in the queue.
     private mutating func reopen(_ position: Int) {
         let id = rows[position].id
         rows[position].end = nil

@@ -78,8 +78,8 @@ public struct CaptureEvent: Sendable, Equatable {
 
     public static func captured(_ item: QueueItem) -> CaptureEvent { CaptureEvent(.captured, of: item) }
 
-    /// Returns the event for the outcome of a lookup: found, not found, temporary, blocked or bad data; nil if no
-    /// source has been asked yet.
+    /// Returns the event for the outcome of a lookup: found, not found, temporary, blocked or bad data; nil if the item
+    /// has not been looked up yet.
     public static func lookedUp(_ item: QueueItem) -> CaptureEvent? {
         guard let outcome = item.outcome, let name = Name(rawValue: outcome.rawValue) else { return nil }
         var event = CaptureEvent(name, of: item)
@@ -99,7 +99,7 @@ public struct CaptureEvent: Sendable, Equatable {
                 : candidate.isComplete
                     ? candidate.item.isReadFromPrint
                         ? "the number was read from print; compare it with the book" : "not confirmed"
-                    : "it has no title yet")
+                    : "the book has no title yet")
         return event
     }
 
@@ -110,10 +110,10 @@ public struct CaptureEvent: Sendable, Equatable {
         switch result {
         case .saved(let copy, let change): (event.copy, event.change) = (copy, change)
         case .wishFulfilled(let copy, let change):
-            (event.copy, event.change, event.reason) = (copy, change, "it was on the wishlist and is owned now")
+            (event.copy, event.change, event.reason) = (copy, change, "the book was on the wishlist and is now owned")
         case .restored(let copy, let change):
-            (event.copy, event.change, event.reason) = (copy, change, "it was in the trash and is back")
-        case .alreadySaved(let copy): (event.copy, event.reason) = (copy, "it was saved before")
+            (event.copy, event.change, event.reason) = (copy, change, "the book was in the trash and has been restored")
+        case .alreadySaved(let copy): (event.copy, event.reason) = (copy, "the book had already been saved")
         case .owned(let book):
             event.name = .owned
             (event.copy, event.reason) = (book.id, book.status)

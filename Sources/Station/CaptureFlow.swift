@@ -12,8 +12,8 @@ public struct CaptureFlow: Sendable {
     let lookup: any MetadataLookup
     let now: @Sendable () -> Date
 
-    /// The time for which an item is leased to this process while it asks the sources. The lease is extended while the
-    /// lookup runs.
+    /// The time for which an item is leased to this process, which queries the sources about it. The lease is extended
+    /// while the lookup runs.
     static let lease: Duration = .seconds(60)
 
     /// The maximum number of items in one lookup. It is enough to fill several requests to a source.
@@ -32,12 +32,12 @@ public struct CaptureFlow: Sendable {
     // MARK: Into the queue
 
     /// Puts detections into the queue. When this returns, the items are on disk and leased to this process for a
-    /// minute; no source has been asked yet.
+    /// minute; no source has been queried yet.
     public func enqueue(_ detections: [Detection], preset: Preset = Preset()) async throws -> [QueueItem] {
         try await queue.enqueue(detections, preset: preset, lease: Self.lease, at: now())
     }
 
-    /// Puts detections into the queue; after a transient error it tries again every second.
+    /// Puts detections into the queue, and tries again every second after a transient error.
     ///
     /// - Parameters:
     ///   - preset: returns the preset; called before every attempt.
@@ -64,7 +64,8 @@ public struct CaptureFlow: Sendable {
 
     // MARK: Lookup
 
-    /// Receives candidates once their answers are stored, in the order in which the answers arrive.
+    /// A function that receives candidates after the answers to their lookups were stored, in the order in which the
+    /// answers arrive.
     public typealias Delivery = @Sendable ([Candidate]) async throws -> Void
 
     /// Looks up items of the queue: first the items that the library holds or that were found before, then all other
@@ -95,7 +96,7 @@ public struct CaptureFlow: Sendable {
         }
     }
 
-    /// Looks up waiting items whose lookup is due, no matter which device captured them, until none is due.
+    /// Looks up waiting items whose lookup is due, including items from other devices, until none is due.
     public func lookUpDue(deliver: @escaping Delivery) async throws {
         var seen: Set<ID<QueueItem>> = []
         while !Task.isCancelled {
@@ -107,7 +108,8 @@ public struct CaptureFlow: Sendable {
         }
     }
 
-    /// Looks up items again, even if they are not due. Only the sources are asked, not the library or the answer cache.
+    /// Looks up items again, even if they are not due. Only the sources are queried, not the library or the answer
+    /// cache.
     ///
     /// - Parameter ids: the items; nil for all waiting items.
     public func lookUpAgain(_ ids: [ID<QueueItem>]?, deliver: @escaping Delivery) async throws {
@@ -121,13 +123,13 @@ public struct CaptureFlow: Sendable {
         }
     }
 
-    /// Asks the library, the answer cache and the sources about items that this process has leased.
+    /// Queries the library, the answer cache and the sources about items that this process has leased.
     private func ask(_ items: [QueueItem], refresh: Bool, deliver: @escaping Delivery) async throws {
         guard !items.isEmpty else { return }
         let known = try await shelf.books(with: items.map(\.isbn).uniqued())
         var leaseBegan = now()
         var open = items
-        /// Stores the answers for some of the open items, and delivers those items in their order.
+        /// Stores answers, and delivers the items that they are about, in the order of the items.
         func store(_ answers: [ISBN: LookupAnswer]) async throws {
             let answered = open.filter { answers[$0.isbn] != nil }
             guard !answered.isEmpty else { return }
@@ -163,8 +165,8 @@ public struct CaptureFlow: Sendable {
 
     // MARK: Reading the queue
 
-    /// Returns the items as candidates without asking any source. Each candidate includes the library's
-    /// books with the same ISBN.
+    /// Returns the items as candidates without querying any source. Each candidate includes the library's books with
+    /// the same ISBN.
     public func recognise(_ items: [QueueItem]) async throws -> [Candidate] {
         let known = try await shelf.books(with: items.map(\.isbn).uniqued())
         return items.map { Candidate(item: $0, existing: known[$0.isbn] ?? []) }

@@ -1,8 +1,8 @@
 import Bookplate
 import FoundationEssentials
 
-/// Fetches the missing covers of saved editions. If a source has no cover for an edition, it is not asked for that
-/// cover again.
+/// Fetches the missing covers of saved editions. If a source has no cover for an edition, that source is not queried
+/// for the cover again.
 public struct CoverFetcher: Sendable {
     private let covers: any Covers
     private let fetch: any CoverFetch
@@ -21,7 +21,7 @@ public struct CoverFetcher: Sendable {
     ///   - patience: the time after which no further download is started.
     ///   - progress: called after each cover with the number of covers done so far and the total number of covers.
     /// - Returns: the number of covers stored. A cover that cannot be downloaded is tried again after an hour, or after
-    ///   the time that the source asks for; a cover whose edition was removed in the meantime is discarded. In both
+    ///   the time that the source specifies; a cover whose edition was removed in the meantime is discarded. In both
     ///   cases the remaining covers are fetched.
     /// - Throws: the library's error if it cannot be read or written.
     public func fetchMissing(

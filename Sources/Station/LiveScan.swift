@@ -7,7 +7,7 @@ import Synchronization
 /// The frames stay on that thread; only events and a ``snapshot`` leave it.
 public final class LiveScan: Sendable {
     public enum Event: Sendable {
-        /// The source's state changed.
+        /// The state of the camera, or of another source of frames, changed.
         case camera(CameraState)
         /// A book was shown to the camera and confirmed by ``Consensus``; reported once each time that it is shown.
         case captured(Detection)
@@ -22,7 +22,7 @@ public final class LiveScan: Sendable {
         public var counts = FrameCounts()
         /// The mean frame rate over the last second.
         public var framesPerSecond = 0.0
-        /// The time from the last frame's time stamp to the end of its decoding.
+        /// The time from the most recent frame's time stamp to the end of its decoding.
         public var latency: Duration = .zero
         public var light = FrameResult.Light()
         /// The sharpness of the bars in the latest frame in which it was measured; nil if it has not been measured yet.
@@ -30,7 +30,7 @@ public final class LiveScan: Sendable {
         /// The width of the narrowest bar, in pixels, in the latest frame in which it was measured; nil if it has not
         /// been measured yet.
         public var pixelsPerModule: Double?
-        /// The codes that were read in the last frame.
+        /// The codes that were read in the most recent frame.
         public var symbols: [Symbol] = []
     }
 
@@ -44,12 +44,13 @@ public final class LiveScan: Sendable {
 
     private struct State {
         var snapshot = Snapshot()
-        /// The time of the source's last frame or report.
+        /// The time at which the source last sent a frame or reported its state.
         var beat: Duration = .zero
         var isRunning = false
     }
 
-    /// The time without a frame or a report after which the thread counts as stuck in the driver.
+    /// The time after which the thread counts as stuck in the driver if the source has neither sent a frame nor
+    /// reported its state.
     public static let stuckAfter: Duration = .seconds(15)
 
     /// - Parameters:
@@ -109,7 +110,8 @@ public final class LiveScan: Sendable {
         return hasEnded
     }
 
-    /// The state at this moment. A source that has sent no frame or report for ``stuckAfter`` is reported as stuck.
+    /// The state at this moment. If the source has neither sent a frame nor reported its state for ``stuckAfter``, it
+    /// counts as stuck.
     public var snapshot: Snapshot {
         let time = now()
         return state.withLock { state in

@@ -11,14 +11,15 @@ public actor Station {
     public struct Options: Sendable {
         /// The shelf, tags and status with which captured books are saved.
         public var preset = Preset()
-        /// True if no source is asked.
+        /// True if online lookup is off, so that no online source is queried.
         public var isOffline = false
         /// True if the batch holds the whole queue, including books from other devices, and is updated when the library
         /// changes; false if it holds only the books that this station captures.
         public var followsQueue = false
-        /// True if waiting items whose lookup is due are looked up every ``Station/roundInterval``.
+        /// True to look up, every ``Station/roundInterval``, the waiting items whose lookup is due.
         public var looksUpDue = false
-        /// The consent to save found books automatically (`--yes`); nil if a person has to save them.
+        /// The consent to save every book that was identified, without a question (`--yes`); nil if a person has to
+        /// save the books.
         public var saving: AutomaticSaving?
         /// The longest time that a stopping station spends on storing detections that are not on disk yet; nil to wait
         /// as long as the library takes.
@@ -27,11 +28,11 @@ public actor Station {
         public init(preset: Preset = Preset()) { self.preset = preset }
     }
 
-    /// The consent to save books that a person has given in advance (`--yes`).
+    /// A person's consent, given in advance (`--yes`), to save books.
     public struct AutomaticSaving: Sendable {
         /// True if further copies of owned books are saved too.
         public var anotherCopy: Bool
-        /// True if nobody watches the screen: owned books then leave the queue immediately, and all saves are one
+        /// True if nobody is watching the screen: owned books then leave the queue immediately, and all saves are one
         /// change, so that one undo reverts the whole run.
         public var isUnattended: Bool
 
@@ -94,7 +95,7 @@ public actor Station {
     public static let roundInterval: Duration = .seconds(60)
     /// The time between two readings of the camera's snapshot.
     static let viewInterval: Duration = .milliseconds(100)
-    /// The shortest time between two readings of the queue, no matter how often the library changes.
+    /// The minimum time between two readings of the queue, even if the library changes more often.
     static let queueInterval: Duration = .milliseconds(300)
     /// The time after which a failed automatic save is tried again.
     static let retryInterval: Duration = .seconds(5)
@@ -106,7 +107,7 @@ public actor Station {
 
     /// - Parameters:
     ///   - live: the reader of the camera's frames; nil for a station without a camera.
-    ///   - scanner: the events of a handheld scanner that the program reads exclusively; nil if there is none.
+    ///   - scanner: the events of a handheld scanner to which only this program has access; nil if there is none.
     ///   - covers: fetches the covers of saved books; nil if none are fetched.
     ///   - clock: measures the pauses and time limits.
     public init(
@@ -130,7 +131,8 @@ public actor Station {
         }
     }
 
-    /// Posts an event saying that the batch has changed, unless an earlier one is still waiting for the listener.
+    /// Posts an event saying that the batch has changed, unless an earlier such event is still waiting for the
+    /// listener.
     nonisolated func batchChanged() { if !isBatchNewsQueued.exchange(true) { post(.batch) } }
 
     nonisolated func post(_ item: News) { newsContinuation.yield(item) }
@@ -181,7 +183,7 @@ extension Station {
     /// The current state of the camera, available even while its driver hangs; nil if there is no camera.
     public nonisolated var liveSnapshot: LiveScan.Snapshot? { live?.snapshot }
 
-    /// True if the program reads a handheld scanner exclusively.
+    /// True if the program reads a handheld scanner, to which no other program then has access.
     public nonisolated var hasScanner: Bool { scanner != nil }
 
     /// Detections that are not on disk yet, oldest first.
@@ -211,8 +213,8 @@ extension Station {
 extension Station {
     /// Captures a number typed by a person or sent by a handheld scanner.
     ///
-    /// - Parameter request: an identifier that the page has made. It becomes the item's id, so that a repeated request
-    ///   captures nothing more.
+    /// - Parameter request: an identifier that the kiosk's page has made. It becomes the item's id, so that a repeated
+    ///   request captures nothing more.
     /// - Returns: the row of the item, which is then on disk.
     /// - Throws: ``ISBNRefusal`` if the number is not an ISBN, ``Refusal/answered`` if the request was captured and
     ///   answered before, or the library's error if nothing was captured.
@@ -225,14 +227,15 @@ extension Station {
 
     /// Captures either all of the detections or none of them.
     ///
-    /// - Returns: the rows of the detections. A detection whose request was captured and answered before has no row.
+    /// - Returns: the rows of the detections. A detection that repeats an earlier request, whose row has already been
+    ///   answered, has no row.
     public func capture(_ detections: [Detection]) async throws -> [Row] {
         guard !detections.isEmpty else { return [] }
         // The capture is completed even if the page goes away, because everything on disk must be in the batch.
         return try await resultOrCancellation(of: Task { try await captureNow(detections) })
     }
 
-    /// Captures detections; after a transient error it tries again every second.
+    /// Captures detections, and tries again every second after a transient error.
     ///
     /// - Parameter patience: the time after which a failed attempt is not repeated.
     public func capture(_ detections: [Detection], patience: Duration) async throws {
@@ -246,17 +249,17 @@ extension Station {
         _ = await insert(items, of: detections)
     }
 
-    /// Queues a detection for capturing and never waits. The detection is pending until the library has stored it.
+    /// Queues a detection for capturing, without waiting. The detection is pending until the library has stored it.
     public nonisolated func enqueue(_ detection: Detection) {
         pending.withLock { $0.append(detection) }
         Task { await startCapturing() }
     }
 
-    /// Queues a line of a handheld scanner for capturing and never waits. If the line is not an ISBN, a refusal is
+    /// Queues a line from a handheld scanner for capturing, without waiting. If the line is not an ISBN, a refusal is
     /// posted to ``news``.
     public nonisolated func enqueue(scannedLine line: String) { enqueue(TypedNumber(text: line, origin: .scanner)) }
 
-    /// Queues a typed number for capturing and never waits. If the text is not an ISBN, a refusal is posted to
+    /// Queues a typed number for capturing, without waiting. If the text is not an ISBN, a refusal is posted to
     /// ``news``.
     public nonisolated func enqueue(_ number: TypedNumber) {
         do throws(ISBNRefusal) {
@@ -266,7 +269,7 @@ extension Station {
         }
     }
 
-    /// Reports that the library has changed, so that the station soon reads the queue again; never waits.
+    /// Reports that the library has changed, so that the station soon reads the queue again. Does not wait.
     public nonisolated func libraryChanged() { libraryChanges.send() }
 
     private func captureNow(_ detections: [Detection]) async throws -> [Row] {
@@ -275,7 +278,7 @@ extension Station {
     }
 
     /// Puts captured items into the batch, together with the books of the same ISBN that the library holds, and looks
-    /// them up. Items that were captured by an earlier request are not reported again.
+    /// the items up. Items that were captured by an earlier request are not reported again.
     private func insert(_ items: [QueueItem], of detections: [Detection]) async -> [Row] {
         let pairs = zip(items, detections).filter { item, detection in
             item.isbn == detection.isbn && item.state == .waiting && !capturedHere.contains(item.id)
@@ -313,7 +316,7 @@ extension Station {
         if isRunning, captureTask == nil { captureTask = Task { await capturePending() } }
     }
 
-    /// Stores the pending detections on disk one after another, however long it takes.
+    /// Stores the pending detections on disk one after another, without a time limit.
     private func capturePending() async {
         while !Task.isCancelled, let detection = pending.value.first {
             do {
@@ -352,14 +355,14 @@ extension Station {
     private func setCaptureError(_ error: any Error) {
         guard captureError.map({ "\($0)" }) != "\(error)" else { return }
         captureError = error
-        log("cannot capture, trying again every second: \(error)")
+        log("cannot store captured books, trying again every second: \(error)")
         post(.captureWaits(error))
         batchChanged()
     }
 
     private func removePending() {
         pending.withLock { $0.removeFirst() }
-        if captureError != nil { log("capturing again") }
+        if captureError != nil { log("captured books can be stored again") }
         captureError = nil
     }
 }
@@ -607,7 +610,7 @@ extension Station {
         }
     }
 
-    /// Captures the lines of the handheld scanner. When the station stops, it still captures the lines that have
+    /// Captures the lines from the handheld scanner. When the station stops, it still captures the lines that have
     /// already arrived.
     private nonisolated func readScanner() async {
         guard let scanner else { return }
@@ -682,7 +685,7 @@ extension Station {
         } catch {
             let message = "\(error)"
             if message != queueError, !Task.isCancelled {
-                log("cannot read the queue, trying again: \(message)")
+                log("cannot read the queue, trying again later: \(message)")
             }
             queueError = message
         }

@@ -41,7 +41,7 @@ extension Station {
         public var waiting = 0
         public var lookingUp = 0
         public var ticked = 0
-        /// The number of rows that nobody has answered.
+        /// The number of rows that still await a person's decision.
         public var open = 0
     }
 
@@ -57,8 +57,8 @@ extension Station {
         public var width = 0
         /// The height of the frames in pixels; 0 while there are no frames.
         public var height = 0
-        /// The four corners of every code in the last frame, clockwise from the code's own top left corner, in pixels
-        /// of the frame.
+        /// The four corners of every code in the most recent frame, clockwise from the code's own top left corner, in
+        /// pixels of the frame.
         public var symbols: [[Spot]] = []
         public var hint: Hint?
         public var framesPerSecond = 0
@@ -78,7 +78,7 @@ extension Station {
 
     /// An event that the station reports to the listener of ``Station/news``.
     public enum News: Sendable {
-        /// A book was captured: its row is on disk, and no source has been asked about it yet.
+        /// A book was captured: its row is on disk, and no source has been queried about it yet.
         case captured(Row)
         /// A lookup, or a change in the library, changed a row.
         ///
@@ -98,7 +98,7 @@ extension Station {
         case settled([CaptureEvent])
         /// A lookup or an automatic save failed; the books wait in the queue.
         case failed(any Error)
-        /// Rows, ticks, preset or counts changed.
+        /// The rows, their ticks, the preset or the counts changed.
         case batch
         /// The camera's state changed.
         case camera(CameraState?)
@@ -115,7 +115,8 @@ extension Station {
 
     /// The outcome of a save.
     public struct Saved: Sendable {
-        /// The number of books that were saved, including books that the same request had saved before.
+        /// The number of books that were saved, including books that an earlier attempt of the same request had already
+        /// saved.
         public var saved = 0
         /// The number of books that were not saved because the library already holds them.
         public var owned = 0
@@ -145,7 +146,7 @@ extension Station {
         case act(ID<Change>)
         /// All saves of the batch.
         case allSaves
-        /// The given change of the library, no matter on which screen or device it was made.
+        /// The given change of the library, which may have been made on any screen or device.
         case change(ID<Change>)
     }
 
@@ -165,7 +166,7 @@ extension Station {
 
     /// The reason why an act is not carried out.
     public enum Refusal: Error, Sendable, Equatable, CustomStringConvertible {
-        /// The row is not in the batch, perhaps because another device answered it.
+        /// The row is not in the batch, perhaps because it was answered on another device.
         case gone
         /// The row is already saved, skipped or postponed.
         case answered
@@ -176,11 +177,11 @@ extension Station {
 
         public var description: String {
             switch self {
-            case .gone: "it is no longer in the queue"
-            case .answered: "it is already answered"
-            case .nothingToUndo: "there is nothing to undo here"
+            case .gone: "the book is no longer in the queue"
+            case .answered: "the book has already been saved, skipped or postponed"
+            case .nothingToUndo: "there is nothing to undo"
             case .notNewest:
-                "there is a newer change, or this change is already undone; check which change would be undone now"
+                "this change is no longer the newest, or it has already been undone; check which change the next undo would revert"
             }
         }
     }
@@ -218,10 +219,10 @@ extension CameraState {
     /// The state as a line for the log.
     var logLine: String {
         switch self {
-        case .starting: "looking for one"
+        case .starting: "looking for a camera"
         case .streaming(let name, let format): "\(name.cleanedLine), \(format)"
         case .failed(let error): "\(error)"
-        case .ended: "the stream ended"
+        case .ended: "the stream of frames ended"
         }
     }
 }

@@ -106,7 +106,7 @@ import Testing
         #expect(try await library.authors().map(\.name) == ["Ada"])
         #expect(try await !library.dump().contains { $0.contains("Unknown") })
         let change = try #require(try await library.lastChange())
-        #expect(change.summary == "deleted the author \"Penguin\" from 2 books")
+        #expect(change.summary == "deleted the author \"Penguin\" (removed from 2 books)")
         _ = try await library.undo(change.id, at: noon)
         #expect(try await library.dump() == before)
     }

@@ -189,7 +189,7 @@ func asRead(_ book: inout ImportedBook) {
         guard case .refused(let reason) = results[1].outcome, case .refused = results[3].outcome else {
             throw LibraryError.noSuchBook(ID(rawValue: "\(results)"))
         }
-        #expect(reason.contains("the library does not accept a value in this row"))
+        #expect(reason.contains("the library does not accept a value from this row"))
         #expect(try await library.find("") == ["A", "B"])
         let rest = try await library.dump().filter { $0.contains("Bad") }
         #expect(rest.isEmpty)

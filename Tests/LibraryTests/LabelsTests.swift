@@ -118,10 +118,10 @@ import Testing
             #expect(try await library.deleteLabels(kind, ["ONE"], at: noon).map(\.changedBooks) == [2])
             #expect(try await library.book(one.id) != nil)
             #expect(try await library.book(trashed.id) != nil)
-            (summary, after) = ("deleted the \(kind) \"one\" from 2 books", ["none 0", "two \(twos)"])
+            (summary, after) = ("deleted the \(kind) \"one\" (removed from 2 books)", ["none 0", "two \(twos)"])
         case .deleteTwo:
             #expect(try await library.deleteLabels(kind, ["none", "two"], at: noon).map(\.changedBooks) == [0, twos])
-            summary = "deleted the \(kind) \"none\", \"two\" from \(twos == 1 ? "1 book" : "2 books")"
+            summary = "deleted the \(kind) \"none\", \"two\" (removed from \(twos == 1 ? "1 book" : "2 books"))"
             after = ["one 2"]
         }
         #expect(try await counted(kind) == after)

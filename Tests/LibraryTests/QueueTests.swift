@@ -40,7 +40,7 @@ import Testing
         #expect(try await library.items(in: [.waiting]).map(\.id) == [early[0].id, late[0].id])
         #expect(try await library.items(in: [.skipped]).map(\.id) == [early[1].id])
         #expect(try await library.items(in: []).isEmpty)
-        #expect(try await library.lastChange()?.summary == "skipped 1 item from the queue")
+        #expect(try await library.lastChange()?.summary == "skipped 1 item in the queue")
     }
 
     @Test func `an item is leased to one process until the lease ends`() async throws {

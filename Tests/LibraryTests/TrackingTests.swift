@@ -38,7 +38,7 @@ private let kiritimati = TimeZone(secondsFromGMT: 14 * 3600)!
         _ = try await library.recordProgress(.page(145), of: book.id, at: noon)
         #expect(try await library.lastChange()?.summary == "\"Dune\": page 145")
         _ = try await library.recordProgress(.percent(38.25), of: book.id, at: noon)
-        #expect(try await library.lastChange()?.summary == "\"Dune\": 38.25 %")
+        #expect(try await library.lastChange()?.summary == "\"Dune\": 38.25%")
         let read = try await library.setStatus(.read, of: book.id, on: nil, at: noon)
         #expect(read.reading?.progress?.amount == .percent(100))
         #expect(try await readings(book.id) == ["finished 2026-11-22 2026-11-22 - percent(100.0)"])

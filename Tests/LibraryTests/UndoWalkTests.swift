@@ -146,7 +146,7 @@ import Testing
         }
         let summaries = try await library.changes(limit: 1000).map(\.summary)
         let words = [
-            ": Reading", ": To Read", ": page ", " %", ": changed the dates of a reading", ": added a reading",
+            ": Reading", ": To Read", ": page ", "%", ": changed the dates of a reading", ": added a reading",
             ": deleted a reading",
             ": started a session", ": session of", ": added a session", ": edited a", ": deleted a session", "note",
             "quote",

@@ -95,13 +95,17 @@ import Testing
             try scan.run("--isbn", "9780441478125", "--yes", "--wishlist")
             #expect(try scan.run("library", "list", "--json", "--wishlist").lines.count == 1)
             let bought = try scan.run("--isbn", "9780441478125", "--yes", "--json")
-            #expect(try bought.events("saved").first?["reason"] as? String == "it was on the wishlist and is owned now")
+            #expect(
+                try bought.events("saved").first?["reason"] as? String
+                    == "the book was on the wishlist and is now owned")
             #expect(try scan.run("library", "list", "--json", "--wishlist").lines.isEmpty)
 
             try scan.run("library", "delete", "9780441478125")
             #expect(try scan.run("library", "list", "--json").lines.isEmpty)
             let back = try scan.run("--isbn", "9780441478125", "--yes", "--json")
-            #expect(try back.events("saved").first?["reason"] as? String == "it was in the trash and is back")
+            #expect(
+                try back.events("saved").first?["reason"] as? String
+                    == "the book was in the trash and has been restored")
             #expect(try scan.run("library", "list", "--json").lines.count == 1)
         }
     }

@@ -111,7 +111,7 @@ private let emma = "9780141439587"
             _ = try await rig.next { news in news.captured?.candidate.item.isbn.digits == emma ? true : nil }
             let after = await rig.station.snapshot()
             #expect(after.pending.isEmpty && after.captureError == nil)
-            #expect(rig.lines.all.count { $0.contains("cannot capture, trying again") } == 1)
+            #expect(rig.lines.all.count { $0.contains("cannot store captured books, trying again") } == 1)
         }
     }
 }

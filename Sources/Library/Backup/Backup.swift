@@ -23,8 +23,9 @@ public struct CopyReport: Sendable, Equatable {
 
 extension LibraryFile {
     /// Makes a consistent copy of the library, while other connections can read and write. Writes the copy under
-    /// another name, checks it (with `integrity_check` and the number of rows of every table), syncs it and renames it
-    /// to its final name. An existing file is replaced only when the copy is complete. If anything fails, it stays.
+    /// another name, checks it (with `integrity_check`, and by the number of rows in every table), syncs it and renames
+    /// it to its final name. An existing file is replaced only when the copy is complete. If anything fails, the
+    /// existing file stays.
     ///
     /// This replaces only an empty file or an older backup, never the library itself or a file that is not a Bookplate
     /// library.
@@ -50,7 +51,7 @@ extension LibraryFile {
                 try destination.checkRoom(for: db)
                 let facts = try copyLibrary(db, to: copy, named: target, progress: progress)
                 guard facts.rows == expected else {
-                    throw LibraryError.corrupt(path: target, what: "a copy of it has different numbers of rows")
+                    throw LibraryError.corrupt(path: target, what: "it has a different number of rows than the library")
                 }
                 return CopyReport(path: target, bytes: facts.bytes, books: facts.books)
             }
@@ -99,7 +100,7 @@ func copyLibrary(
         // The copied header says that there is a write-ahead log. This turns the log off, so that the backup is a
         // single file and can be read from a read-only medium.
         try db.execute(sql: "PRAGMA journal_mode = DELETE")
-        let error = try String.fetchOne(db, sql: "PRAGMA integrity_check(1)") ?? "the check gave no result"
+        let error = try String.fetchOne(db, sql: "PRAGMA integrity_check(1)") ?? "the file check gave no result"
         guard error == "ok" else { throw LibraryError.corrupt(path: name, what: error) }
         let books = try Int.fetchOne(db, sql: "SELECT count(*) FROM copy WHERE deleted IS NULL") ?? 0
         return (try rowCounts(db), books)
@@ -108,7 +109,7 @@ func copyLibrary(
     return (rows, books, Int(try fileFacts(path)?.st_size ?? 0))
 }
 
-/// Returns the number of rows of every table.
+/// Returns the number of rows in every table.
 func rowCounts(_ db: Database) throws -> [String: Int] {
     let tables = try String.fetchAll(
         db, sql: "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite!_%' ESCAPE '!'")

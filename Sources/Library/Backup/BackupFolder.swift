@@ -93,10 +93,11 @@ extension LibraryFile {
         return report
     }
 
-    /// The rotation for the folder `backups` beside the library.
+    /// The rotation, which decides which old backups are removed, for the folder `backups` beside the library.
     private var ownRotation: BackupRotation { BackupRotation(prefix: Self.stem(of: path) + "-") }
 
-    /// Returns the rotation for any folder other than the library's own folder `backups`.
+    /// Returns the rotation, which decides which old backups are removed, for any folder other than the library's own
+    /// folder `backups`.
     private func sharedRotation() async throws -> BackupRotation {
         let prefix = Self.sharedPrefix(of: path, device: device)
         return BackupRotation(prefix: "\(prefix)\(try await identity())-")
@@ -279,8 +280,8 @@ struct BackupRotation {
     /// Returns the names of the backups to remove.
     ///
     /// A backup with a date later than `now` is neither removed nor counted, because the clock either was ahead when
-    /// the backup was made, or is behind now. So a wrong clock never removes all earlier backups, and the backup that
-    /// was just made always stays.
+    /// the backup was made, or is behind now. So a wrong clock never leads to the removal of all earlier backups, and
+    /// the backup that was just made always stays.
     ///
     /// - Parameters:
     ///   - names: the names of the files in one folder, in any order.

@@ -7,7 +7,7 @@ extension LibraryFile {
     /// the same id.
     public func identity() async throws -> String {
         guard let id = try await read(Self.storedIdentity) else {
-            throw LibraryError.corrupt(path: path ?? ":memory:", what: "its id is missing")
+            throw LibraryError.corrupt(path: path ?? ":memory:", what: "the id of the library is missing")
         }
         return id
     }

@@ -64,7 +64,7 @@ extension LibraryFile {
                 let expected = try rowCounts(db)
                 let facts = try copyLibrary(db, to: incoming, named: incoming, progress: { _ in })
                 guard facts.rows == expected else {
-                    throw LibraryError.corrupt(path: backup, what: "a copy of it has different numbers of rows")
+                    throw LibraryError.corrupt(path: backup, what: "a copy of it has a different number of rows")
                 }
                 return facts
             }
@@ -118,8 +118,9 @@ extension DatabaseError {
     fileprivate var isAboutRoom: Bool { resultCode == .SQLITE_FULL || resultCode == .SQLITE_CANTOPEN }
 }
 
-/// The network access of a library: its access code, wrong codes and stations. A restore takes these from the library
-/// that it replaces, because codes may have been changed and stations may have been revoked since the backup was made.
+/// The network access of a library: its access code, its counts of wrong codes, and its stations. A restore takes these
+/// from the library that it replaces, because codes may have been changed and stations may have been revoked since the
+/// backup was made.
 struct RestoredAccess: Sendable {
     private struct StationToken: Sendable {
         var selector: String
@@ -133,8 +134,8 @@ struct RestoredAccess: Sendable {
 
     /// Reads the access of a library that no process has open.
     ///
-    /// - Returns: `nil` if there is no library at the path, or if it cannot be read. Most libraries are replaced
-    ///   because they are damaged.
+    /// - Returns: `nil` if there is no library at the path, or if it cannot be read, which is common, because most
+    ///   libraries that are replaced are damaged.
     static func read(from path: String) -> RestoredAccess? {
         do {
             // A read-only connection leaves an empty log and its index behind. These are removed, because only files
@@ -172,8 +173,8 @@ struct RestoredAccess: Sendable {
     }
 
     /// Applies `access` to a copy of a library that no process has open. Ends the copy's sign-ins, and replaces its
-    /// access code and its wrong codes. A station that `access` contains gets the token and the state that it has in
-    /// `access`. All other stations are revoked.
+    /// access code and its counts of wrong codes. A station that `access` contains gets the token and the state (paired
+    /// or revoked) that it has in `access`. All other stations are revoked.
     ///
     /// - Parameter access: the access to apply; `nil` closes all access.
     /// - Returns: true if a code was removed or a station revoked because `access` is `nil`.

@@ -1,12 +1,12 @@
 import Bookplate
 import GRDB
 
-/// The suffix of a change's summary if every book of the change was confirmed in advance. Titles are in quotation
-/// marks, so a title cannot be mistaken for this suffix.
+/// The suffix of a change's summary if every book of the change was confirmed in advance, with `--yes`. Titles are in
+/// quotation marks, so a title cannot be mistaken for this suffix.
 let inAdvanceSuffix = " with --yes"
 
 /// Returns the summary of a change to books, with the first title and the number of further books. If the change
-/// already has a summary with the same verb, its first title stays, and the new titles are added to the number of
+/// already has a summary with the same verb, the first title in it stays, and the new titles are added to the number of
 /// further books.
 ///
 /// - Parameter verb: the beginning of the summary, such as `edited`.
@@ -56,7 +56,7 @@ extension ProgressEntry.Amount {
     var summary: String {
         switch self {
         case .page(let page): "page \(page)"
-        case .percent(let percent): "\(JSONValue.number(percent).text) %"
+        case .percent(let percent): "\(JSONValue.number(percent).text)%"
         }
     }
 }

@@ -7,7 +7,7 @@ import GRDB
 /// rows, if the edition has copies that the change has not added.
 ///
 /// A change may have changed one row many times, as an import does if its file contains a book twice. If a row stays,
-/// all its logged versions have to be skipped, because an undone version would conflict with the skipped ones.
+/// all versions of it in the log have to be skipped, because an undone version would conflict with the skipped ones.
 ///
 /// An import of 100,000 books is one change with a million rows. The rows are read in batches, and SQLite itself
 /// compares and undoes them, without decoding their values here.
@@ -32,8 +32,8 @@ struct ChangeUndo {
         self.change = change
     }
 
-    /// - Parameter progress: the function that receives the number of rows that have been undone, and the total number
-    ///   of rows. If it throws, the caller's transaction is rolled back.
+    /// - Parameter progress: the function that receives the number of rows that have been undone so far, and the total
+    ///   number of rows. If it throws, the caller's transaction is rolled back.
     mutating func run(progress: (Int, Int) throws -> Void = { _, _ in }) throws {
         try db.execute(sql: "PRAGMA defer_foreign_keys = ON")
         let total = try db.value(Int.self, "SELECT count(*) FROM changeRow WHERE change = ?", [change]) ?? 0
@@ -141,8 +141,8 @@ struct ChangeUndo {
         try db.row(query, arguments) != nil
     }
 
-    /// Returns true if the row exists and has the values of a logged image. Columns that a later migration has added
-    /// are ignored.
+    /// Returns true if the row exists and has the values in a logged image, which is a JSON object. Columns that a
+    /// later migration has added are ignored.
     private func isPresent(_ json: String, in table: Table) throws -> Bool {
         let image = try Self.image(db, json)
         let identity = StatementArguments(table.keys.map { image[$0] ?? .null })
@@ -194,8 +194,8 @@ private struct Table {
     let identity: String
     /// The statement that deletes a row. The parameter ?1 is the row's logged key.
     let deletion: String
-    /// The statement that deletes a row if its image is still the same. The parameter ?1 is the row's logged key, and
-    /// ?2 is the image as a trigger has written it.
+    /// The statement that deletes a row if it still has the logged image, which is a JSON object with the row's values.
+    /// The parameter ?1 is the row's logged key, and ?2 is the image.
     let deletionIfUnchanged: String
 
     init(_ db: Database, _ name: String) throws {
@@ -226,8 +226,9 @@ let trackedTables: [(name: String, columns: Set<String>?)] = [
 ]
 
 extension Schema {
-    /// Creates the triggers that log the images of rows. Every migration calls this, because the triggers must match
-    /// the columns of the tables.
+    /// Creates the triggers that log each change of a row with the row's images, which are JSON objects with its values
+    /// before and after the change. Every migration calls this, because the triggers must match the columns of the
+    /// tables.
     ///
     /// Source of the method: https://www.sqlite.org/undoredo.html
     static func createUndoTriggers(_ db: Database) throws {

@@ -33,8 +33,8 @@ extension LibraryFile: History {
 
     /// Undoes one change, completely or not at all.
     ///
-    /// - Parameter progress: the function that receives the number of rows that have been undone, and the total number
-    ///   of rows. If it throws, nothing is undone.
+    /// - Parameter progress: the function that receives the number of rows that have been undone so far, and the total
+    ///   number of rows. If it throws, nothing is undone.
     /// - Throws: ``UndoRefusal`` or ``LibraryError``.
     public func undo(
         _ id: ID<Change>, at now: Date, progress: @escaping @Sendable (Int, Int) throws -> Void
@@ -74,7 +74,7 @@ extension LibraryFile: History {
 }
 
 /// Returns the newest change after `id` that has changed the row and has not been undone. If there is none, returns the
-/// newest of all later changes, because undoing changes in reverse order always works.
+/// newest of all later changes, because undoing all changes from the newest to the oldest always works.
 private func laterChange(_ db: Database, than id: Int64, table: String?, key: String?) throws -> Change? {
     let sameRow = try db.row(
         """
@@ -103,8 +103,8 @@ extension LibraryFile {
     /// The number of days for which a change can be undone, and for which a book stays in the trash.
     public static let keptDays = Trash.keptDays
 
-    /// Runs `body` as one change. Everything that it does to the tracked tables is logged row by row, in the same
-    /// transaction.
+    /// Runs `body` as one change. Everything that it does to the tables tracked for undo is logged row by row, in the
+    /// same transaction.
     ///
     /// - Parameters:
     ///   - earlier: a change of the same kind. If it still exists and has not been undone, it is continued.
@@ -117,7 +117,8 @@ extension LibraryFile {
         try await changed(kind, continuing: earlier, mustContinue: mustContinue, at: now, body).result
     }
 
-    /// Runs `body` as one change, as ``change(_:continuing:mustContinue:at:_:)`` does, and returns the change.
+    /// Runs `body` as one change, as ``change(_:continuing:mustContinue:at:_:)`` does, and also returns the id of the
+    /// change.
     ///
     /// - Returns: the result of `body` and the id of the change; `change` is `nil` if nothing has changed.
     func changed<Result: Sendable>(

@@ -38,7 +38,8 @@ struct DeliveryImport {
             try update(item, from: delivery)
         } else if stored != nil {
             // The item was answered so long ago that it is no longer in the queue.
-            return refused(delivery, "the item was answered at the hub long ago")
+            return refused(
+                delivery, "the item was confirmed or skipped at the hub long ago, and is no longer kept there")
         } else {
             try insert(delivery, isbn)
         }
@@ -131,7 +132,7 @@ struct DeliveryImport {
     private func save(_ delivery: HubDelivery, _ isbn: ISBN, _ result: inout StoredDelivery) throws {
         guard let change, let confirmation = delivery.confirmation else {
             (result.outcome, result.reason) = (
-                .refused, "the station marked the item as confirmed, but did not send what was confirmed"
+                .refused, "the station marked the item as confirmed, but did not send the confirmed data"
             )
             return
         }

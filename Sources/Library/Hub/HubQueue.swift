@@ -28,9 +28,9 @@ extension LibraryFile: HubQueue {
         return receipts
     }
 
-    /// If the station has undone a confirmation after its books were saved here, undoes the change that saved them,
-    /// even if the station has since confirmed the books again. Repeating an undo does no harm, so this need not be in
-    /// the transaction that records the delivery.
+    /// If the station has undone a confirmation after the hub saved the confirmed books, undoes the change that saved
+    /// them, even if the station has since confirmed the books again. Repeating an undo does no harm, so this need not
+    /// be in the transaction that records the delivery.
     ///
     /// - Returns: for each change that could not be undone, its id and the reason.
     private func applyUndos(
@@ -126,7 +126,7 @@ extension LibraryFile: HubQueue {
 
 extension [HubDelivery] {
     /// The deliveries in groups, in their original order. A group consists of consecutive deliveries that were all
-    /// confirmed in the same act, or that were all not confirmed.
+    /// confirmed in the same act, or none of which was confirmed.
     fileprivate var groupedByAct: [[HubDelivery]] {
         reduce(into: []) { groups, delivery in
             if let last = groups.last?.last, last.confirmation?.act == delivery.confirmation?.act {

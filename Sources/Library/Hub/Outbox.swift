@@ -27,7 +27,7 @@ extension LibraryFile: Outbox {
         return try await change(.save, continuing: earlier, at: now) { db, change in
             let results = try confirmed.map { try Self.confirm($0, change, db) }
             let rest = confirmed.count > 1 ? " and \(confirmed.count - 1) more" : ""
-            return (results, "confirmed for the hub " + quoted(confirmed[0].metadata.title) + rest)
+            return (results, "confirmed " + quoted(confirmed[0].metadata.title) + rest + " for the hub")
         }
     }
 

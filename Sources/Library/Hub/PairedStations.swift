@@ -3,7 +3,7 @@ import FoundationEssentials
 import GRDB
 
 extension LibraryFile: PairedStations {
-    /// The maximum number of paired stations. It is more than a household has, but small enough that a stolen access
+    /// The maximum number of paired stations. It is more than a household needs, but small enough that a stolen access
     /// code cannot be used to fill the disk. Revoked stations are kept up to the same number.
     private static let limit = 200
 

@@ -5,7 +5,9 @@ import GRDB
 struct ImportMatcher {
     let db: Database
 
-    /// Returns the copy that a request has already saved; `nil` if it has not saved one.
+    /// Returns the copy that was saved for a request id; `nil` if there is none. The id of the request is stored with
+    /// the copy, so that repeating the request, for example by importing the same file again, does not add a second
+    /// copy.
     func copy(ofRequest request: String) throws -> Int64? {
         try db.value(Int64.self, "SELECT copy FROM request WHERE id = ?", [request])
     }
@@ -82,7 +84,8 @@ struct ImportMatcher {
         ).lazy.map { $0["id"] as Int64 }.first { !claimed.contains($0) }
     }
 
-    /// Returns true if the ids of a scheme identify editions, not works or the copies of one library.
+    /// Returns true if the ids of a scheme, such as `goodreads`, identify editions, not works or the copies of one
+    /// library.
     private func namesEditions(_ scheme: String) -> Bool {
         ["goodreads", "librarything", "openlibrary", "amazon", "google", "oclc"].contains(scheme)
     }

@@ -2,12 +2,12 @@ import Bookplate
 import FoundationEssentials
 import GRDB
 
-/// Fills the gaps of a book in the library from an imported record. Each step returns the names of the fields that it
-/// has filled, which are shown to a person.
+/// Fills in missing data of a book in the library from an imported record. Each function returns the names of the
+/// fields that it has filled in, which are shown to a person.
 ///
-/// A copy is filled only once. When the same row is imported again, the copy may lack data because a person has removed
-/// it. The exception is a copy that nobody has begun to read here: it still gets readings, because the row may come
-/// from a newer export.
+/// A row fills in a copy only once. If the copy still lacks data when the same row is imported again, a person may have
+/// removed the data. The exception is a copy without readings whose status is still To Read: it gets the readings,
+/// because the row may come from a newer export.
 struct ImportMerger {
     let db: Database
     let stored: StoredBook
@@ -21,7 +21,8 @@ struct ImportMerger {
 
     private var copy: Copy { stored.book.copy }
 
-    /// Fills the gaps of the edition. Fields that a person has edited stay as they are, even if they are empty.
+    /// Fills in missing fields of the edition. Fields that a person has edited stay as they are, even if they are
+    /// empty.
     func fillEdition(isbn: ISBN?, isbnText: String?, from offered: Metadata) throws -> [String] {
         let old = stored.book.edition
         var new = old
@@ -95,10 +96,10 @@ struct ImportMerger {
         return ["tags"]
     }
 
-    /// Fills the readings. A To Read copy that never had a reading gets the status and the readings from the file. If a
-    /// copy has a single reading without dates, this reading gets the dates of the file's last reading, and the file's
-    /// earlier readings are added. A copy that has a reading is filled only if the readings in the file have no ids.
-    /// With ids, they are known to be different readings.
+    /// Fills in missing readings. A copy that never had a reading and whose status is To Read gets the status and the
+    /// readings from the file. If a copy has a single reading without dates, this reading gets the dates of the file's
+    /// last reading, and the file's earlier readings are added. A copy that already has a reading is filled in only if
+    /// the readings in the file have no ids, because ids would show that they are different readings.
     private func fillReadings(from record: CopyRecord) throws -> [String] {
         guard let last = record.readings.last else { return [] }
         if copy.readings.isEmpty {
@@ -135,8 +136,8 @@ struct ImportMerger {
         return filled
     }
 
-    /// Adds the readings of a further row for the same book. Adds only readings that end on a day on which no other
-    /// reading ends, and orders them by this day. The book's status does not change.
+    /// Adds the readings from a further row of the file about the same book. Adds only readings that end on a day on
+    /// which no other reading ends, and orders them by this day. The book's status does not change.
     private func addReadings(from record: CopyRecord) throws -> [String] {
         func end(_ reading: Reading) -> CalendarDay? { reading.finished ?? reading.stopped }
         var all = copy.readings

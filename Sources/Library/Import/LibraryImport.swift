@@ -2,7 +2,7 @@ import Bookplate
 import FoundationEssentials
 import GRDB
 
-/// One import into a library. All its rows are one change, which can be undone at once.
+/// One import into a library. All its rows are one change, so that one undo reverts the whole import.
 public actor LibraryImport: BookImport {
     private let library: LibraryFile
     private let name: String
@@ -83,9 +83,9 @@ struct ConnectionTuning {
     /// The length of the write-ahead log, in pages, at which it is copied into the file.
     let checkpoint: Int
 
-    /// The place where SQLite keeps statement journals and sorted data. SQLite needs a journal for every logged INSERT,
-    /// because one of its triggers may fail after the row was inserted. In measurements, keeping these journals in
-    /// files took a hundred small writes per book, and a third of the time of an import.
+    /// The place where SQLite keeps statement journals and sorted data. SQLite needs a journal for every INSERT into a
+    /// table with change-log triggers, because a trigger may fail after the row has been inserted. In measurements,
+    /// keeping these journals in files took a hundred small writes per book, and a third of the time of an import.
     let temporaries: Temporaries
 
     /// The values of `temp_store`. Source: https://www.sqlite.org/pragma.html#pragma_temp_store
@@ -93,8 +93,8 @@ struct ConnectionTuning {
 
     /// The default settings of SQLite.
     static let standard = ConnectionTuning(cache: 2000, checkpoint: 1000, temporaries: .inFiles)
-    /// The settings for transactions with hundreds of books. With the default settings, these write the same pages many
-    /// times.
+    /// The settings for transactions with hundreds of books. With the default settings, such a transaction would write
+    /// the same pages many times.
     static let bulk = ConnectionTuning(cache: 32_768, checkpoint: 8000, temporaries: .inMemory)
 }
 
@@ -137,7 +137,7 @@ struct RowImporter {
         }
     }
 
-    /// Imports a row in a savepoint, so that nothing is changed if the schema refuses the row.
+    /// Imports a row in a savepoint, so that a row that the schema refuses changes nothing.
     mutating func importInSavepoint(_ row: ImportRow) throws -> ImportResult {
         let before = claimed
         var result: ImportResult?
@@ -150,7 +150,8 @@ struct RowImporter {
             claimed = before
             result = ImportResult(row: row.number, outcome: .refused(reason: Self.reason(error)))
         }
-        return result ?? ImportResult(row: row.number, outcome: .refused(reason: "importing it gave no result"))
+        return result
+            ?? ImportResult(row: row.number, outcome: .refused(reason: "the import gave no result for this row"))
     }
 
     /// Describes the rule of the library that a row breaks, and the remedy. The name of the table or condition comes
@@ -162,12 +163,13 @@ struct RowImporter {
         switch error.extendedResultCode {
         case .SQLITE_CONSTRAINT_UNIQUE, .SQLITE_CONSTRAINT_PRIMARYKEY:
             return
-                "the library already uses an id in this row (\(what)). Change or remove this id in the file"
+                "the library already uses an id from this row (\(what)). Change or remove this id in the file"
         case .SQLITE_CONSTRAINT_CHECK:
-            return "the library does not accept a value in this row (\(what)). Correct the value in the file"
-        case .SQLITE_CONSTRAINT_NOTNULL: return "a value is missing in this row (\(what)). Add it in the file"
+            return "the library does not accept a value from this row (\(what)). Correct the value in the file"
+        case .SQLITE_CONSTRAINT_NOTNULL: return "a value is missing from this row (\(what)). Add it in the file"
         default:
-            return "this row conflicts with the library (\(what)). Import it alone, or enter the book by hand"
+            return
+                "this row conflicts with the library (\(what)). Import it in a file of its own, or enter the book by hand"
         }
     }
 
@@ -213,7 +215,7 @@ struct RowImporter {
         }
         if book.id == nil { record.requests = [confirmed.request] }
         record.flags = flags(book)
-        guard let edition else { return result(.refused(reason: "importing it gave no result")) }
+        guard let edition else { return result(.refused(reason: "the import gave no result for this row")) }
         let copy = try record.insert(db, of: edition)
         if book.id != nil { claimed.insert(copy) }
         return result(.new(record.copy.id))
@@ -221,7 +223,7 @@ struct RowImporter {
 
     private func merge(_ item: ConfirmedImport, into copy: Int64, isKnown: Bool) throws -> ImportResult.Outcome {
         guard let stored = try StoredBook.fetch(db, "WHERE copy.id = ?", [copy]).first else {
-            throw RowDecodingError(what: "a request has no copy")
+            throw RowDecodingError(what: "the record of an earlier import refers to a copy that does not exist")
         }
         let merger = ImportMerger(
             db: db, stored: stored, isKnown: isKnown, isFurther: item.book.isFurther)
@@ -256,7 +258,7 @@ extension LibraryFile {
     /// Returns a temporary copy of the library. The dry run of an import uses such a copy, so that it reports exactly
     /// what the import would do, without blocking other processes.
     ///
-    /// The copy is a temporary file that SQLite creates and removes. It needs as much room on the disk as the library.
+    /// The copy is a temporary file that SQLite creates and removes. It needs as much disk space as the library.
     public func temporaryCopy() async throws -> LibraryFile {
         do {
             // With an empty name, SQLite makes a temporary database. Source: https://www.sqlite.org/inmemorydb.html

@@ -49,7 +49,7 @@ extension RowImporter {
 
     private mutating func importBook(_ book: BookRecord) throws -> ImportResult.Outcome {
         let offered = book.edition
-        guard !book.copies.isEmpty else { return .refused(reason: "the book has no copy") }
+        guard !book.copies.isEmpty else { return .refused(reason: "the record of this book contains no copy") }
         let matcher = ImportMatcher(db: db)
         // The known copies are found first, so that no other record is matched with them.
         var known: [ID<Copy>: Int64] = [:]
@@ -87,7 +87,7 @@ extension RowImporter {
             filled += more.filter { !filled.contains($0) }
         }
         if let added { return .new(added) }
-        guard let merged else { return .refused(reason: "the book has no copy") }
+        guard let merged else { return .refused(reason: "the record of this book contains no copy") }
         return filled.isEmpty ? .unchanged(merged) : .merged(merged, filled: filled)
     }
 
@@ -105,7 +105,7 @@ extension RowImporter {
         _ record: CopyRecord, _ offered: Edition, into row: Int64, isKnown: Bool
     ) throws -> (ID<Copy>, filled: [String]) {
         guard let stored = try StoredBook.fetch(db, "WHERE copy.id = ?", [row]).first else {
-            throw RowDecodingError(what: "a request has no copy")
+            throw RowDecodingError(what: "the record of an earlier import refers to a copy that does not exist")
         }
         let merger = ImportMerger(db: db, stored: stored, isKnown: isKnown, hasIdentities: true)
         var filled = try merger.fillEdition(isbn: offered.isbn, isbnText: offered.isbnText, from: offered.metadata)
@@ -127,7 +127,7 @@ extension RowImporter {
         return record
     }
 
-    /// Adds the progress entries and sessions that the readings in the library lack.
+    /// Adds the progress entries and sessions that are missing from the readings in the library.
     private func fillHistory(from record: CopyRecord) throws -> [String] {
         var isFilled = false
         for reading in record.readings {
@@ -147,7 +147,7 @@ extension RowImporter {
 }
 
 extension CopyRecord {
-    /// Inserts the copy with its readings, notes, quotes and flags. All of them keep their own ids.
+    /// Inserts the copy with its readings, notes, quotes and import flags. All of them keep their own ids.
     ///
     /// - Returns: the id of the copy's row.
     func insert(_ db: Database, of edition: Int64) throws -> Int64 {

@@ -20,7 +20,7 @@ struct LibraryLocation {
         mode = (try? fileMode(in: folder(of: path))) ?? 0o600
     }
 
-    /// Creates the library's folders, and the side file that has the locks.
+    /// Creates the library's folders, and the side file for the locks.
     func prepare() throws(LibraryError) -> LibraryLock {
         let parent = folder(of: path)
         try createFolder(parent)
@@ -55,7 +55,7 @@ struct LibraryLocation {
         guard try hasLeftoverLog() else {
             guard facts.st_size >= header.expectedSize else {
                 throw LibraryError.corrupt(
-                    path: path, what: "it ends after \(facts.st_size) of \(header.expectedSize) bytes")
+                    path: path, what: "its size is \(facts.st_size) instead of \(header.expectedSize) bytes")
             }
             return .existing
         }
@@ -66,7 +66,7 @@ struct LibraryLocation {
         try queue.read { db in
             try Schema.checkVersion(db, path: path)
             guard endedUncleanly else { return }
-            let error = try String.fetchOne(db, sql: "PRAGMA quick_check(1)") ?? "the check gave no result"
+            let error = try String.fetchOne(db, sql: "PRAGMA quick_check(1)") ?? "the file check gave no result"
             if error != "ok" { throw LibraryError.corrupt(path: path, what: error) }
         }
         return .existing
@@ -91,7 +91,9 @@ struct FileHeader {
                 what: bytes.allSatisfy { $0 >= 0x20 || (9...13).contains($0) }
                     ? "a text file" : "a file that SQLite cannot read")
         }
-        guard bytes.count == 100 else { throw LibraryError.corrupt(path: path, what: "it ends within its header") }
+        guard bytes.count == 100 else {
+            throw LibraryError.corrupt(path: path, what: "it ends in the middle of its header")
+        }
         func number(_ offset: Int) -> UInt32 { bytes[offset..<offset + 4].reduce(0) { $0 << 8 | UInt32($1) } }
         let size = Int(bytes[16]) << 8 | Int(bytes[17])
         pageSize = size == 1 ? 65536 : size

@@ -23,7 +23,7 @@ final class LibraryLock: Sendable {
     private let file: FileDescriptor
     private let path: String
 
-    /// - Parameter mode: the mode of a new side file.
+    /// - Parameter mode: the permission mode for a new side file.
     /// - Throws: ``LibraryError``.
     init(path: String, mode: mode_t) throws(LibraryError) {
         self.path = path

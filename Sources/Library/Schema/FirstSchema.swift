@@ -5,7 +5,8 @@ extension Schema {
     /// and 1. Where names must be unique ignoring case, the column `name` has the folded form, and another column has
     /// the name as it was entered.
     ///
-    /// No deletion cascades between the tables that undo tracks, so that the change log has every deleted row.
+    /// Foreign keys between the tables tracked for undo do not cascade deletions, so that the change log records every
+    /// deleted row.
     @Sendable static func createFirstSchema(_ db: Database) throws {
         try db.execute(sql: editions)
         try db.execute(sql: copies)

@@ -75,8 +75,8 @@ extension Schema {
         """
 
     /// The copies whose rows in the search index are out of date. Triggers add copies to this table on every write.
-    /// SQLite cannot fold texts, so `LibraryFile.write` updates the index before it commits, and the table is empty
-    /// between transactions.
+    /// SQLite cannot fold texts (remove case and diacritics), so `LibraryFile.write` updates the index before it
+    /// commits, and the table is empty between transactions.
     private static let staleness = """
         CREATE TABLE searchStale (copy INTEGER PRIMARY KEY) STRICT;
 

@@ -5,7 +5,7 @@ extension Schema {
     /// Creates the tables of version 2: readings with their progress and sessions, notes, quotes, import flags, and the
     /// library's id.
     ///
-    /// From this version on, every copy that is not To Read has a reading.
+    /// From this version on, every copy has a reading unless its status is To Read.
     @Sendable static func createTracker(_ db: Database) throws {
         try db.execute(sql: readings)
         try db.execute(sql: annotations)
@@ -112,8 +112,8 @@ extension Schema {
 }
 
 extension Schema {
-    /// Adds a reading to every copy that is not To Read. Also writes to the change log the rows that version 2 would
-    /// have written there. With these rows, changes from version 1 can still be undone, and the undo changes the
+    /// Adds a reading to every copy whose status is not To Read. Also writes to the change log the rows that version 2
+    /// would have written there. With these rows, changes from version 1 can still be undone, and the undo changes the
     /// reading along with the status.
     static func addReadings(_ db: Database) throws {
         let image = rowImage(try db.columns(in: "reading").map(\.name))
@@ -147,14 +147,14 @@ extension Schema {
         return db.lastInsertedRowID
     }
 
-    /// A change of the state of a copy's reading. A state is `nil` if there is no reading.
+    /// A change in the reading state of a copy. The state before or after is `nil` if there was no reading then.
     private struct StateChange {
         var change: Int64
         var before: Reading.State?
         var after: Reading.State?
     }
 
-    /// Returns those changes of each copy's reading that can still be undone, oldest first.
+    /// Returns, for each copy, the changes in its reading state that can still be undone, oldest first.
     private static func stateChanges(_ db: Database) throws -> [Int64: [StateChange]] {
         let rows = try Row.fetchAll(
             db,

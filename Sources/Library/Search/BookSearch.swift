@@ -26,7 +26,7 @@ extension BookQuery {
 /// text, it walks through an index until the page is full. For a search text, it walks through word lists, from the
 /// newest copy to the oldest, until the page is full. Counting stops at ``BookQuery/countLimit``. Only two kinds of
 /// results are read completely: the books that pass a filter if there are few of them, and the books that match a text
-/// if they are sorted by something other than the match.
+/// if they are sorted by something other than how well they match.
 ///
 /// Books that match a text equally well are in the order in which they came into the library, newest first. For
 /// imported books this may not be the order of their dates. But the word lists have no other order, and sorting by
@@ -37,7 +37,8 @@ struct BookSearch {
     private let filter: ListingFilter
     private let text: QueryText?
     private let after: PageToken?
-    /// The statement that returns the copies that pass the narrowest filter; `nil` if too many copies pass it.
+    /// The statement that returns the copies that pass the narrowest filter (the one that the fewest copies pass);
+    /// `nil` if too many copies pass every filter.
     private let few: (sql: String, arguments: StatementArguments)?
 
     /// The position of a book in the order of the results.

@@ -67,7 +67,8 @@ struct ListingFilter {
         try db.rows(sql, [jsonList(names)]).map { $0[0] }
     }
 
-    /// Returns the statement for the copies that pass the narrowest filter; `nil` if too many copies pass it.
+    /// Returns the statement for the copies that pass the narrowest filter (the one that the fewest copies pass); `nil`
+    /// if too many copies pass every filter.
     func fewCopies(_ db: Database) throws -> (sql: String, arguments: StatementArguments)? {
         var fewest: (source: (sql: String, arguments: StatementArguments), count: Int)?
         for source in sources {

@@ -158,7 +158,7 @@ private struct PlainText {
         (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte | 0x20)
     }
 
-    /// Returns the ranges in which words of the text begin with the given word.
+    /// Returns the ranges of the text in which a word begins with the given word.
     func ranges(of word: SearchWord) -> [Range<Int>] {
         let wanted = ContiguousArray(word.text.utf8)
         var ranges: [Range<Int>] = []

@@ -62,7 +62,7 @@ struct PageToken: Equatable {
 
     private static let lastStep = 6
 
-    /// Returns an FNV-1a hash by which lists with different texts or different orders are distinguished.
+    /// Returns an FNV-1a hash that distinguishes lists with different search texts or sort orders.
     private static func hash(of list: BookQuery) -> String {
         let identity = "\(list.sort?.rawValue ?? "best")|\(list.isReversed)|\(list.inTrash)|\(list.text.prefix(512))"
         var hash: UInt32 = 2_166_136_261

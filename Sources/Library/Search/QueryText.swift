@@ -4,15 +4,14 @@ import Bookplate
 struct QueryText {
     enum Part {
         case word(SearchWord)
-        /// A text that can be part of an ISBN, without hyphens. It comes with its words, because a number can be in a
-        /// title too.
+        /// A text that can be part of an ISBN, without hyphens. It comes with its words, because a title can also
+        /// contain a number.
         case number(String, words: [SearchWord])
     }
 
     /// The parts of the text. A book matches only if it contains all of them.
     let parts: [Part]
-    /// The whole text, converted to the sort key that a title with this text has. It is used to find books whose title
-    /// is equal to the text.
+    /// The sort key of the whole search text. It is used to find books whose title is equal to the search text.
     let title: String
     /// True if the text is a single word of one or two letters.
     let isBrief: Bool
@@ -21,7 +20,7 @@ struct QueryText {
     /// True if notes and quotes are searched too.
     let searchesAnnotations: Bool
 
-    /// The maximum numbers of words and letters that a search uses. More words would not narrow it further.
+    /// The maximum numbers of words and letters that a search uses. More words would not narrow the search further.
     private static let (wordLimit, letterLimit) = (16, 512)
 
     init?(_ query: BookQuery) { self.init(query.text, searchesAnnotations: query.searchesAnnotations) }

@@ -113,8 +113,8 @@ struct SearchIndex {
         return known + (entered.map { known.contains($0) ? [] : [$0] } ?? [])
     }
 
-    /// Returns the sort key of a text. It consists of the words of the text, so that quotation marks and inverted signs
-    /// do not count. If a text has no words, its key is the folded text.
+    /// Returns the sort key of a text. It consists of the words of the text, so that quotation marks and inverted
+    /// punctuation marks (¿, ¡) do not count. If a text has no words, its key is the folded text.
     private mutating func sortKey(_ text: String) -> String {
         let key = Self.joined(splitter.words(of: text, for: .query))
         return key.isEmpty ? String(text.searchFolded.unicodeScalars.prefix(Self.longestKey)) : key
@@ -136,7 +136,7 @@ private struct IndexedRows {
     var authors: [Int64: [(row: Int64, name: String, isAuthor: Bool)]] = [:]
     var tags: [Int64: [(row: Int64, name: String)]] = [:]
     var annotations: [Int64: [String]] = [:]
-    /// The dates of the reading that the book shows, which is the last one that is not cancelled.
+    /// The dates of the reading that is shown for the book, which is the last reading that is not cancelled.
     var readings: [Int64: (started: String?, finished: String?)] = [:]
 
     init(_ db: Database, copies: String, editions: String) throws {

@@ -177,8 +177,8 @@ struct WordSplitter {
 }
 
 extension String {
-    /// The text with its case folded, by which tags and shelves are compared. Canonically equivalent spellings have the
-    /// same folded text.
+    /// The text with its case folded. The names of tags and shelves are compared in this form. Canonically equivalent
+    /// spellings have the same folded text.
     package var caseFolded: String {
         if utf8.allSatisfy({ $0 < 0x80 }) { return lowercased() }
         // Changing to lower case, to upper case and to lower case again gives the same result as full case folding for
@@ -187,7 +187,7 @@ extension String {
             .precomposedStringWithCanonicalMapping
     }
 
-    /// The text without case and diacritics, by which a search compares texts.
+    /// The text without case and diacritics. Searches compare texts in this form.
     package var searchFolded: String {
         if utf8.allSatisfy({ $0 < 0x80 }) { return lowercased() }
         var folded = String.UnicodeScalarView()

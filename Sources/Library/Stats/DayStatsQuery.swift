@@ -2,8 +2,8 @@ import Bookplate
 import FoundationEssentials
 import GRDB
 
-/// Computes the stats of days in SQL, for many readings at once. The results are the same as those of
-/// ``DayStats/days(sessions:entries:pageCount:in:)``, which takes only one reading. A test compares the results.
+/// Computes the reading stats of each day in SQL, for many readings at once. The results are the same as those of
+/// ``DayStats/days(sessions:entries:pageCount:in:)``, which takes only one reading. A test checks that the two agree.
 struct DayStatsQuery {
     private let db: Database
     private let local: LocalDays
@@ -21,7 +21,7 @@ struct DayStatsQuery {
         local = LocalDays(in: zone, from: first ?? Date(milliseconds: 0), through: last ?? Date(milliseconds: 0))
     }
 
-    /// The query for the readings that do not count, which are cancelled readings and readings of copies in the trash.
+    /// The query for the readings that the stats leave out: cancelled readings, and readings of copies in the trash.
     static let uncounted = """
         (SELECT id FROM reading WHERE state = 'cancelled'
         UNION ALL SELECT reading.id FROM copy JOIN reading ON reading.copy = copy.id WHERE copy.deleted IS NOT NULL)
@@ -63,7 +63,7 @@ struct DayStatsQuery {
         return days.mapValues { $0.values.sorted { $0.day < $1.day } }
     }
 
-    /// Returns the last progress entry of each day, for each reading, oldest first.
+    /// Returns, for each reading, the last progress entry of each day, oldest first.
     func points(_ readings: [Int64]) throws -> [Int64: [(day: CalendarDay, amount: ProgressEntry.Amount)]] {
         var points: [Int64: [(day: CalendarDay, amount: ProgressEntry.Amount)]] = [:]
         for reading in readings {
@@ -135,7 +135,7 @@ struct DayStatsQuery {
             """
     }
 
-    /// Returns the SQL expression for the number of the local day of an instant.
+    /// Returns the SQL expression that converts an instant to its local day, as a number.
     func day(_ column: String) -> String {
         // SQLite's division truncates towards zero. So the dividend is made positive for all dates from the year 1 on.
         let shift = 719_163

@@ -74,7 +74,7 @@ struct HomeQuery {
     }
 }
 
-/// A copy, with the reading that it shows and the latest activity in that reading.
+/// A copy, with the reading that is shown for it and the latest activity in that reading.
 struct ReadingNowRow {
     var copy: Int64
     /// The row id of the reading. It is `nil` if the copy has no reading, which happens only in a file that another
@@ -86,8 +86,8 @@ struct ReadingNowRow {
     var lastActivity: Date?
     var added: Date
 
-    /// The SQL expression for a copy's last reading that is not cancelled. The copy shows this reading, unless the copy
-    /// is To Read.
+    /// The SQL expression for a copy's last reading that is not cancelled. This reading is shown for the copy, unless
+    /// the copy's status is To Read.
     static let shownReading = """
         (SELECT shown.id FROM reading shown WHERE shown.copy = copy.id AND shown.state <> 'cancelled'
         ORDER BY shown.position DESC, shown.id DESC LIMIT 1)
@@ -147,10 +147,10 @@ struct NewestActivity {
     let db: Database
     let limit: Int
 
-    /// The number of copies up to which sorting all of them is just as fast.
+    /// The number of copies being read up to which sorting all of them is just as fast as walking through the indexes.
     private static let many = 500
-    /// The maximum number of rows to walk through. If few of the rows belong to copies that are being read, sorting all
-    /// these copies is faster than walking further.
+    /// The maximum number of rows to walk through. If few of these rows belong to copies that are being read, sorting
+    /// all copies that are being read is faster than walking further.
     private static let maxSteps = 5_000
 
     /// - Returns: at least the first `limit` copies, including all copies that have the same time as the last of them;

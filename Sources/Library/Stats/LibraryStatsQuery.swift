@@ -76,7 +76,7 @@ private struct PausesQuery {
 
 /// Computes sums over the whole library, excluding the trash and cancelled readings.
 enum LibraryStatsQuery {
-    /// Returns the numbers of finished books and pages for each date.
+    /// Returns, for each date, the number of books that were finished and the number of their pages.
     ///
     /// - Parameter year: the year to select, for which an index is used; `nil` for all readings, including those
     ///   without a date.
@@ -92,7 +92,7 @@ enum LibraryStatsQuery {
         ).map { Finishes(date: try $0.day("finished"), books: $0["books"], pages: $0["pages"]) }
     }
 
-    /// Returns the mean number of pages per hour, from the latest sessions that have a pace.
+    /// Returns the mean number of pages read per hour, from the latest sessions that have a pace.
     static func recentPace(_ db: Database) throws -> Double? {
         try db.value(
             Double.self,

@@ -41,7 +41,7 @@ func listTimeline(_ db: Database, in zone: TimeZone, _ receive: (TimelineEvent) 
     }
 }
 
-/// Finds memories of events in readings on this day in earlier years, latest year first.
+/// Finds memories, which are events of readings on this day in earlier years, latest year first.
 struct MemoriesQuery {
     let db: Database
     let today: CalendarDay
