@@ -1,6 +1,7 @@
 import Bookplate
 
-/// The codes that the stages have read in one picture so far, with the rules that decide which of them are believed.
+/// The codes that the stages have read in one picture so far, with the rules that decide which of them count as
+/// correct.
 ///
 /// Most misreads of EAN-13 confuse 1 with 7 and 2 with 8 at two positions, and the two errors cancel out in the check
 /// digit. Such misreads differ from correct reads in the number of lines that agree and in the grey levels.
@@ -26,14 +27,14 @@ struct Evidence {
     /// The regions in which every code has been read.
     private var settled: [Region] = []
 
-    /// The number of agreeing lines that are enough to believe a book's code without a check of its grey levels.
+    /// The number of agreeing lines from which a book's code counts as correct without a check of its grey levels.
     static let certainLines = 6
-    /// The number of agreeing lines that are enough to believe another code. More lines are needed, because such a code
-    /// has no prefix that makes a misread unlikely.
+    /// The number of agreeing lines from which a code that is not a book's counts as correct. More lines are needed
+    /// than for a book, because such a code has no prefix that makes a misread unlikely.
     static let certainLinesOfOthers = 10
 
-    /// Adds a code that is certain because its grey levels confirm it. Other claims in its region are dropped as
-    /// misreads, unless they were confirmed as well.
+    /// Adds a code that is certain because its grey levels confirm it. Other payloads that were read in its region are
+    /// dropped as misreads, unless their grey levels confirmed them as well.
     mutating func add(certain symbol: RawSymbol) {
         let region = Region(around: symbol.corners)
         claims.removeAll {
@@ -71,12 +72,12 @@ struct Evidence {
         }
     }
 
-    /// Records whether the grey levels confirm a claim.
+    /// Records whether the grey levels confirm the digits that were read.
     mutating func confirm(_ digits: Digits, _ isConfirmed: Bool) {
         for index in claims.indices where claims[index].digits == digits { claims[index].isConfirmed = isConfirmed }
     }
 
-    /// Marks a region as read if at least one of the given codes, which were read in the region, is settled.
+    /// Marks a region as read if at least one of the given codes, which were read in the region, is certain.
     mutating func settle(_ region: Region, by digits: [Digits]) {
         if claims.contains(where: { digits.contains($0.digits) && isSettled($0) }) { settled.append(region) }
     }
@@ -89,7 +90,7 @@ struct Evidence {
         }.map(\.digits)
     }
 
-    /// Returns those of the given codes that are settled and have no add-on yet.
+    /// Returns those of the given codes that are certain and have no add-on yet.
     func withoutAddon(_ digits: [Digits]) -> [RawSymbol] {
         claims.filter { digits.contains($0.digits) && $0.addon == nil && $0.pointsPerEnd > 0 && isSettled($0) }
             .map(\.symbol)
@@ -100,13 +101,13 @@ struct Evidence {
         for index in claims.indices where claims[index].digits == digits { claims[index].addon = addon }
     }
 
-    /// The regions of the settled codes.
+    /// The regions of the codes that are certain.
     var settledRegions: [Region] { claims.filter(isSettled).map(\.region) }
 
-    /// The regions of the codes that are not settled.
+    /// The regions of the codes that were read, but are not certain yet.
     var doubtful: [Region] { claims.filter { !isSettled($0) }.map(\.region) }
 
-    /// The codes that are believed to be correct.
+    /// The codes that count as correct.
     var symbols: [RawSymbol] { claims.filter(isBelieved).map(\.symbol) }
 
     /// Returns true if a region needs no further reading.
@@ -116,12 +117,12 @@ struct Evidence {
     }
 
     /// Returns true if the claim is certain. A code that is not a book's must be confirmed by its grey levels, because
-    /// a few lines are enough to misread a book's code as another code.
+    /// several lines may misread a book's code as the same other code.
     func isSettled(_ claim: Claim) -> Bool {
         isBelieved(claim) && (claim.digits.isBook || claim.isConfirmed == true)
     }
 
-    /// The unsettled claims for which the grey levels have not been checked yet.
+    /// The payloads that are not certain, and whose grey levels have not been checked yet.
     var unconfirmed: [Claim] { claims.filter { $0.isConfirmed == nil && !isSettled($0) } }
 
     func isBelieved(_ claim: Claim) -> Bool {
@@ -142,7 +143,7 @@ extension Digits {
     /// True for the prefixes 978 and 979.
     var isBook: Bool { (978...979).contains(number / 10_000_000_000) }
 
-    /// True for the prefixes 912, 918, 919 and 972, which result from 978 and 979 if a 7 is read as 1 or an 8 as 2.
+    /// True for the prefixes 912, 918, 919 and 972, which result from 978 and 979 if a 7 is misread as 1 or an 8 as 2.
     /// Real codes with these prefixes (Austrian goods) are not books, so no book is missed.
     var looksLikeMisreadBook: Bool {
         [912, 918, 919, 972].contains(number / 10_000_000_000)

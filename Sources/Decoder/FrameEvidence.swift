@@ -3,7 +3,8 @@ import Bookplate
 /// Collects the grey levels of bar-like regions over several frames. Two or three frames together may show a code that
 /// one frame does not, because noise, glare and the movement of the hand differ between frames.
 struct FrameEvidence {
-    /// A region, with the positions of its code on the profiles of the last frames.
+    /// A region, with the brightness along a line across its code in the most recent frames, and the position of the
+    /// code on each of these lines.
     private struct TrackedRegion {
         var corners: Corners
         var lines: [GreyReader.LineFit] = []
@@ -20,13 +21,14 @@ struct FrameEvidence {
     private static let maxLines = 5
     /// The maximum number of regions that are remembered.
     private static let maxRegions = 6
-    /// The minimum number of frames that must agree.
+    /// The minimum number of frames that must agree on an ISBN.
     private static let minLines = 2
-    /// The minimum ratio between the cost of the next best digits and the cost of the best digits. A test with 6,000
-    /// computer-drawn frame sequences had 5,654 findings. The ratio was at most 1.42 for the 1,230 wrong findings, and
-    /// more than 1.5 for 97 of 100 correct ones.
+    /// The minimum ratio between the cost (mean squared difference) of the next best digits and the cost of the best
+    /// digits. A test with 6,000 computer-drawn frame sequences had 5,654 findings. The ratio was at most 1.42 for the
+    /// 1,230 wrong findings, and more than 1.5 for 97 of 100 correct ones.
     private static let minRatio: Float = 1.5
-    /// The maximum cost of a frame that is kept. A code that can be read in the end has a lower cost in every frame.
+    /// The maximum cost (mean squared difference) of a frame that is kept. A code that can be read in the end has a
+    /// lower cost in every frame.
     private static let maxCost: Float = 0.03
 
     /// Adds one region of a frame.
@@ -58,7 +60,7 @@ struct FrameEvidence {
             pointsPerEnd: all.lines.count, corners: bars.corners(of: found.lines[0]))
     }
 
-    /// Returns the index of a tracked region, and adds the region if it is new.
+    /// Returns the index of a region in ``regions``, and adds the region if it is new.
     private mutating func index(of region: Region, at time: Duration) -> Int {
         let corners = region.corners
         if let index = regions.firstIndex(where: { $0.corners.isSamePlace(corners) }) {
@@ -106,11 +108,11 @@ struct Stripes {
     /// The largest step between two neighbouring pixels of a line, as a fraction of the range between ink and paper;
     /// averaged over the lines.
     var sharpness: Double
-    /// The number of changes between light and dark, in the line with the fewest changes.
+    /// The number of changes between light and dark along the line that has the fewest changes.
     var changes: Int
     /// The similarity of lines that are a sixth of the region's height apart, from -1 to 1.
     var likeness: Double
-    /// The number of grey levels between ink and paper, in the line with the smallest range.
+    /// The number of grey levels between ink and paper on the line where the two differ least.
     var range: Double
 
     /// True if the lines look like a code. A line across a code changes between light and dark 60 times, or 16 times if

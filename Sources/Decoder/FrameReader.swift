@@ -21,7 +21,7 @@ public struct FrameReader: FrameDecoder {
     private var tracked: [TrackedCode] = []
     private var frames = 0
     private var evidence = FrameEvidence()
-    /// True if something looked like bars in the last frame and was not read.
+    /// True if something in the previous frame looked like bars and was not read.
     private var hasUnread = false
     /// The codes that were read from several frames together.
     private var certain: [RawSymbol] = []
@@ -78,10 +78,10 @@ public struct FrameReader: FrameDecoder {
         report(at: frame.timestamp, into: &result)
     }
 
-    /// Reads the regions of tracked codes that have not been located in this frame yet, because too few lines, or none,
-    /// showed them.
+    /// Reads the regions of recently read codes whose place in this frame is not known yet, because too few lines, or
+    /// none, showed them.
     ///
-    /// - Returns: true if a tracked code or a new code is still not located.
+    /// - Returns: true if the place of any code, recently read or new, is still not known.
     private mutating func rereadTracked(_ frame: Frame) -> Bool {
         if tracked.contains(where: { !isLocated($0.digits) }) {
             for index in tracked.indices where !isLocated(tracked[index].digits) {
@@ -160,8 +160,8 @@ public struct FrameReader: FrameDecoder {
         (result.pixelsPerModule, result.sharpness) = (pixels, sharpness)
     }
 
-    /// Drops the regions that have already been read, and those that have less than a pixel for each of a code's 95
-    /// modules.
+    /// Drops the regions that have already been read, and those that are too short: a code of 95 modules (widths of the
+    /// narrowest bar) would have less than one pixel for each of them.
     private mutating func keepUnread() {
         var kept = 0
         for index in regions.indices where regions[index].length >= 80 && !isRead(regions[index]) {
@@ -180,7 +180,7 @@ public struct FrameReader: FrameDecoder {
         raw.contains { $0.isFirm && $0.isLocated && Region(around: $0.corners).withAddon.contains(region.centre) }
     }
 
-    /// Adds to the result the codes on which enough lines of this frame agree, except disputed codes.
+    /// Adds to the result the codes on which enough lines of this frame agree, except those that are probably misreads.
     private mutating func report(at time: Duration, into result: inout FrameResult) {
         for symbol in certain {
             raw.removeAll { $0.digits == symbol.digits }

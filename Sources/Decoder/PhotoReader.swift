@@ -4,8 +4,8 @@ import Glibc
 /// Reads the EAN-13 codes in photos, with zbar or, if zbar cannot read them, by their grey levels.
 ///
 /// It first finds the regions that look like bars. Each region is then read by one ``Stage`` after the other, from
-/// cheap to costly, until the region is settled. In this way, all books in a photo are found (at most
-/// ``Stage/maxRegionsOfMany``), while a simple photo takes little time.
+/// cheap to costly, until the codes in the region have been read with certainty. In this way, all books in a photo are
+/// found (at most ``Stage/maxRegionsOfMany``), while a simple photo takes little time.
 ///
 /// It reuses its memory from picture to picture. Two threads must not use the same reader at once.
 public struct PhotoReader {
@@ -142,7 +142,8 @@ private func threadTime() -> Duration {
     return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
 }
 
-/// One step of reading a photo. ``PhotoReader`` runs the stages in order, each on the regions that are still open.
+/// One step of reading a photo. ``PhotoReader`` runs the stages in order, each on the regions where a book may still be
+/// found.
 struct Stage: Sendable {
     enum Method: Sendable {
         /// Finds regions that look like bars (``RegionFinder``).
@@ -164,13 +165,14 @@ struct Stage: Sendable {
 
     // docs/decoding.md says what each stage finds and costs.
     static let cascade = [
-        Stage(name: "regions", reason: "places that look like bars", method: .find),
+        Stage(name: "regions", reason: "areas that look like bar codes", method: .find),
         Stage(name: "lines", reason: "sharp codes, at any angle", method: .lines(most: 13)),
         Stage(
             name: "grey levels", reason: "blurred, bent, glossy and dark codes of books",
             method: .greyLevels(most: 4)),
         Stage(
-            name: "small regions", reason: "places that look like bars, in photos of many books or of a distant book",
+            name: "small regions",
+            reason: "areas that look like bar codes, in photos of many books or of a distant book",
             method: .findSmall),
         Stage(name: "lines of small regions", reason: "sharp codes in small regions", method: .lines(most: 13)),
         Stage(
@@ -178,18 +180,18 @@ struct Stage: Sendable {
             method: .greyLevels(most: 4)),
         Stage(
             name: "more lines",
-            reason: "codes found on few of the scan lines: partly covered codes, and codes of other products",
+            reason: "codes that only a few scan lines showed: partly covered codes, and codes on other products",
             method: .lines(most: 48)),
         Stage(
-            name: "rows and columns", reason: "codes for which no region was found",
+            name: "rows and columns", reason: "codes outside the areas that look like bar codes",
             method: .rowsAndColumns(density: 2)),
         Stage(
-            name: "grey levels again", reason: "codes that too few rows and columns showed",
+            name: "grey levels again", reason: "codes that only a few rows and columns showed",
             method: .greyLevels(most: 2)),
     ]
 
-    /// The minimum length of the long side, in pixels, of the picture that is read first. Larger pictures are read at a
-    /// coarser scale.
+    /// The minimum length, in pixels, of the long side of the picture that is read first. A picture with a longer side
+    /// is read at a coarser scale.
     static let overviewSide = 1280
     /// The number of lines that are read where an add-on may stand.
     static let linesOfAddon = 6
@@ -199,10 +201,11 @@ struct Stage: Sendable {
     static let smallPart = 0.1
     /// The maximum number of regions that are read in a photo of many books.
     static let maxRegionsOfMany = 40
-    /// The length of the shortest code that is read, in pixels. A shorter code cannot be read, because its 95 modules
+    /// The length, in pixels, of the shortest code that is read. A shorter code cannot be read, because its 95 modules
     /// have too few pixels.
     static let shortestCode = 80.0
-    /// The length of a code, in pixels, below which a larger picture of it is decoded.
+    /// The length, in pixels, that a code must have in the first picture. A shorter code is read in the full-size
+    /// picture.
     static let smallCode = 190.0
 }
 
@@ -216,7 +219,7 @@ public struct Explanation: Sendable {
         public var places: [Corners]
         /// The CPU time that the step took.
         public var cpu: Duration
-        /// The payloads that are believed after this step but were not believed before it.
+        /// The payloads that count as correct after this step but did not before it.
         public var read: [String]
     }
 

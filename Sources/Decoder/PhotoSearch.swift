@@ -8,7 +8,8 @@ struct PhotoSearch<Photo: Picture> {
     private(set) var regions: [Region] = []
     /// The maximum number of regions that are read.
     var maxRegions = Stage.maxRegions
-    /// The regions whose grey levels were read, each with the hints known at that time.
+    /// The regions whose grey levels were read, each with the hints (digits that some lines had shown, but too few to
+    /// be certain) that were known at that time.
     private var readGreyLevels: [(region: Region, hints: [Digits])] = []
     /// The regions whose lines were read, each with the number of lines and the width of the frame.
     private var readLines: [(region: Region, lines: Int, width: Int)] = []
@@ -24,8 +25,8 @@ struct PhotoSearch<Photo: Picture> {
     /// Returns the picture at its full size.
     func largest() throws -> Frame { try picture.luma(atLeast: longSide) }
 
-    /// Adds regions that are not settled yet. Regions that are already known are added too, because in a larger picture
-    /// a code may be separated from its surroundings.
+    /// Adds regions whose codes have not been read with certainty yet. Regions that are already known are added too,
+    /// because in a larger picture a code may be separated from its surroundings.
     ///
     /// - Returns: the regions that were added.
     mutating func add(_ found: [Region]) -> [Region] {
@@ -50,7 +51,8 @@ struct PhotoSearch<Photo: Picture> {
         return lengths.isEmpty || lengths.contains { $0 < Stage.smallPart * Double(longSide) }
     }
 
-    /// Returns the overview, scaled down by a whole-number factor to about ``Stage/overviewSide``.
+    /// Returns the overview, scaled down by a whole-number factor so that its long side has about
+    /// ``Stage/overviewSide`` pixels.
     func reduced() throws -> Frame {
         let frame = try overview()
         // A very long picture must keep at least one pixel of its short side.
@@ -73,15 +75,15 @@ struct PhotoSearch<Photo: Picture> {
         return map(region, to: frame).length < Stage.smallCode ? try largest() : frame
     }
 
-    /// The regions where a book may still be found: those that look like bars and are not settled, and those of codes
-    /// that were read but are not settled.
+    /// The regions where a book may still be found: those that look like bars but in which no code was read with
+    /// certainty, and those of codes that were read, but not with certainty.
     var open: [Region] {
         regions.filter(isOpen) + evidence.doubtful.filter { claim in !regions.contains { $0.contains(claim.centre) } }
     }
 
-    /// Returns true if a region should still be read. Once codes have been read, a region is open only if its weight is
-    /// not much lower than the lowest weight of these codes. This is true for other books in the same photo, but not
-    /// for most print and textures.
+    /// Returns true if a region should still be read. Once codes have been read, a region is read only if its weight
+    /// (``Region/weight``, the strength of its bars) is not much lower than the lowest weight of these codes. This is
+    /// true for other books in the same photo, but not for most print and textures.
     func isOpen(_ region: Region) -> Bool {
         if evidence.isSettled(region) { return false }
         if region.weight == 0 { return true }
@@ -92,8 +94,8 @@ struct PhotoSearch<Photo: Picture> {
         return region.weight > (weights.min() ?? 0) * Self.minWeightRatio
     }
 
-    /// The minimum weight of an open region, relative to the lowest weight of a code that was read. The value was
-    /// determined with photos of several books.
+    /// The minimum weight (``Region/weight``, the strength of its bars) of a region that is still read after codes were
+    /// read, as a fraction of the lowest weight of these codes. The value was determined with photos of several books.
     private static var minWeightRatio: Double { 0.25 }
 
     /// Returns true if the grey levels of a region have not been read yet, or have been read without some of the given
@@ -121,8 +123,8 @@ struct PhotoSearch<Photo: Picture> {
 
     // MARK: coordinates
 
-    /// Maps a region of a frame to the full-size picture, including its weight, so that regions of different frames can
-    /// be compared.
+    /// Maps a region of a frame to the full-size picture. The region's weight is converted too, so that regions of
+    /// different frames can be compared.
     func full(_ region: Region, from frame: Frame) -> Region {
         let (x, y) = (
             Double(picture.width) / Double(frame.width), Double(picture.height) / Double(frame.height)

@@ -84,9 +84,9 @@ public struct HTTPRequest: Sendable {
 
     public enum AllowedAddresses: Sendable {
         case any
-        /// Only addresses of the public internet.
+        /// The request may connect only to addresses of the public internet.
         case publicOnly
-        /// Only addresses of this machine and of private networks (``PrivateAddress``).
+        /// The request may connect only to addresses of this machine and of private networks (``PrivateAddress``).
         case privateOnly
     }
 }

@@ -293,7 +293,7 @@ final class TransferLoop: Sendable {
     /// Removes a ticket from the list of cancelled tickets. Must be called after its request has been answered.
     func forget(_ ticket: Ticket) { mailbox.withLock { _ = $0.cancelled.remove(ticket) } }
 
-    /// Ends the thread. Running transfers end as cancelled.
+    /// Ends the thread. The transfers that are still running end with the error that they were cancelled.
     func stop() {
         mailbox.withLock {
             $0.isStopping = true

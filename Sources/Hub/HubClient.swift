@@ -187,12 +187,12 @@ public struct HubAddress: Sendable, Hashable, CustomStringConvertible {
         let full = text.contains("://") ? text : "http://" + text
         guard let web = WebAddress(full), web.target == "/" else {
             throw .badAddress(
-                "\"\(text.prefix(100))\" is not an address of a hub; write it like https://books.example or 192.168.0.20"
+                "\"\(text.prefix(100))\" is not a valid hub address; write it like https://books.example or 192.168.0.20"
             )
         }
         if web.scheme == .http, !Self.mayBeLocal(web.host) {
             throw .badAddress(
-                "\(web.host) may be outside the home network, where plain http would expose the token; use https://\(web.host)"
+                "\(web.host) may be outside the home network, where plain http would expose this station's token; use https://\(web.host)"
             )
         }
         let isBare = !text.contains("://") && web.port == nil
@@ -278,7 +278,8 @@ extension HubError: Refusal {
     }
 }
 
-/// The status of the hub as this process knows it. It is set after each request and checked before the next request.
+/// The status of the hub, as far as this process knows it. It is set after each request and checked before the next
+/// request.
 public final class HubLink: Sendable {
     private let state = Mutex(HubStatus.unknown)
 

@@ -2,9 +2,9 @@ import Bookplate
 import Foundation
 
 /// Sends the items in the outbox to the hub, in order and exactly once. It also fetches the answers that people have
-/// given to waiting items at the hub.
+/// given at the hub to items that were waiting there.
 ///
-/// All requests are idempotent, so a request that was interrupted on the station or the hub is simply sent again.
+/// All requests are idempotent, so an interrupted request is simply sent again.
 public struct HubSender<Time: Clock<Duration>>: Sendable {
     private let outbox: any Outbox
     private let client: any HubAPI
@@ -14,7 +14,7 @@ public struct HubSender<Time: Clock<Duration>>: Sendable {
     private let jitter: @Sendable () -> Double
     private let report: @Sendable (HubEvent) -> Void
 
-    /// The interval at which the hub is asked for answers to the items that wait there.
+    /// The interval at which the answers to the items that wait at the hub are requested.
     static var pollInterval: Duration { .seconds(5) }
     /// The interval at which the outbox is checked for new items.
     static var outboxPollInterval: Duration { .milliseconds(250) }
@@ -249,7 +249,7 @@ private struct PartialDeliveryError: Error, CustomStringConvertible {
     let failure: HubError
 
     var description: String {
-        "\(failure). The items that the hub did not accept stay in the outbox and are sent again."
+        "\(failure). The items that the hub did not accept stay in the outbox and will be sent again."
     }
 }
 
@@ -260,8 +260,8 @@ extension HubDelivery {
         (try? JSONEncoder().encode(self).count) ?? 0
     }
 
-    /// The delivery in a form that fits into a request. If the delivery is too large, long metadata that can be looked
-    /// up again is left out.
+    /// The delivery, small enough for a request. If it is too large, long metadata that can be looked up again is left
+    /// out.
     fileprivate var fitting: HubDelivery {
         guard bytes > HubClient.byteLimit else { return self }
         var delivery = self

@@ -1,16 +1,16 @@
 import Bookplate
 import FoundationEssentials
 
-/// The hub's library as a station uses it. The station asks the hub which books are owned. Books that are confirmed on
-/// the station go to the outbox, from which they are sent to the hub.
+/// The hub's library as a station uses it. The station queries the hub to find out which books are owned. Books that
+/// are confirmed on the station go to the outbox, from which they are sent to the hub.
 public struct HubShelf: Shelf {
     private let outbox: any Outbox
     private let client: any HubAPI
     private let link: HubLink
     private let timeout: Duration
 
-    /// - Parameter timeout: the maximum time to wait for an answer before the station continues without the hub. A hub
-    ///   that is known to be away is not asked.
+    /// - Parameter timeout: the maximum time to wait for an answer before the station continues without the hub. No
+    ///   request is sent to a hub that is known to be away.
     public init(outbox: any Outbox, client: any HubAPI, link: HubLink, timeout: Duration = .seconds(1)) {
         self.outbox = outbox
         self.client = client
@@ -101,7 +101,7 @@ public struct HubLookup: MetadataLookup {
     private let own: any MetadataLookup
     private let timeout: Duration
 
-    /// - Parameter timeout: the maximum time to wait for the hub's answer, as for ``HubShelf``.
+    /// - Parameter timeout: the maximum time to wait for the hub's answer before the station's own sources are used.
     public init(
         client: any HubAPI, link: HubLink, own: any MetadataLookup, timeout: Duration = .seconds(1)
     ) {

@@ -2,15 +2,15 @@ import Bookplate
 import FoundationEssentials
 import HTTP
 
-/// Asks the sources one after another and merges their records. The order is: the answer cache, the offline index, Open
-/// Library, Google Books.
+/// Queries the sources one after another and merges their records. The order is: the answer cache, the offline index,
+/// Open Library, Google Books.
 ///
-/// - A record from the offline index is enough if it has a title and authors; then no online source is asked.
-/// - The next online source is asked if the book has not been found, or if one of the ``Metadata/essentials`` is
+/// - A record from the offline index is enough if it has a title and authors; then no online source is queried.
+/// - The next online source is queried if the book has not been found, or if one of the ``Metadata/essentials`` is
 ///   missing.
 /// - Answers from online sources are cached if they are *found* or *not found*. Answers from the index alone are not
 ///   cached.
-/// - Every answer lists the sources that the caller has left out. The remaining sources are asked as usual.
+/// - Every answer lists the sources that the caller has left out. The remaining sources are queried as usual.
 public struct LookupChain: MetadataLookup {
     private let index: (any MetadataSource)?
     private let notAsked: [NotAsked]
@@ -21,8 +21,8 @@ public struct LookupChain: MetadataLookup {
 
     /// - Parameters:
     ///   - index: the ``OfflineIndex``, if there is one.
-    ///   - notAsked: the sources that cannot be used, such as a damaged index, each with the reason. Every answer lists
-    ///     them.
+    ///   - notAsked: the sources that cannot be used, such as a damaged index, each with the reason. They are listed in
+    ///     every answer.
     ///   - states: the rate limits for the sources, which all processes on this machine share.
     ///   - clock: the clock for waits and for the time limit of a lookup (8 s).
     ///   - now: returns the calendar time, which is stored with rate limits and cached answers.
@@ -113,8 +113,8 @@ public struct LookupChain: MetadataLookup {
         }
     }
 
-    /// Returns the online sources that can be asked, and the remaining sources with the reason why they cannot be
-    /// asked.
+    /// Returns the online sources that can be queried, and the remaining sources with the reason why they cannot be
+    /// queried.
     private func availableSources() async -> ([any OnlineSource], [NotAsked]) {
         var available: [any OnlineSource] = []
         var notAsked: [NotAsked] = []
@@ -137,8 +137,8 @@ public struct LookupChain: MetadataLookup {
         return (available, notAsked)
     }
 
-    /// Runs two stages at the same time. The first stage asks the first source for whole batches. The second stage
-    /// takes the books whose records are incomplete, and asks the other sources about one book after another, with a
+    /// Runs two stages at the same time. The first stage queries the first source for whole batches. The second stage
+    /// takes the books whose records are incomplete, and queries the other sources for one book after another, with a
     /// separate deadline for each book.
     private func ask(
         _ sources: [any OnlineSource], _ drafts: [LookupDraft], into stream: AsyncStream<LookupAnswer>.Continuation
@@ -206,13 +206,14 @@ public struct LookupChain: MetadataLookup {
     }
 }
 
-/// The sources that one call asks, in order, and the sources that it could not reach.
+/// The sources that one call of the lookup queries, in order, and the sources that it could not reach.
 private struct LookupPlan: Sendable {
     let sources: [any OnlineSource]
     let policy: RequestPolicy
     let unreachable = UnreachableSources()
 
-    /// Returns the client for a source. Every source except the last one must leave 3 s for the sources after it.
+    /// Returns the client for a source. The requests to every source except the last one must leave 3 s for the sources
+    /// after it.
     func client(for source: any OnlineSource, _ deadline: Deadline) -> SourceClient {
         SourceClient(
             source: source.name, policy: policy, deadline: deadline, unreachable: unreachable,
@@ -276,7 +277,7 @@ struct LookupDraft: Sendable {
         return (metadata, first.source)
     }
 
-    /// True if another source should be asked, because there is no certain match or an essential field is missing.
+    /// True if another source should be queried, because there is no certain match or an essential field is missing.
     var needsMore: Bool { merged.map { $0.metadata.isWeakMatch || !$0.metadata.missingEssentials.isEmpty } ?? true }
 
     /// True if an online source has answered.
@@ -311,7 +312,7 @@ struct LookupDraft: Sendable {
         if wasAnsweredOnline { return .notFound(asked: misses) }
         let reasons = notAsked.filter { $0.source != .offlineIndex }.map { "\($0.source.displayName): \($0.reason)" }
             .joined(separator: "; ")
-        return .temporary(SourceError(source: nil, reason: "no online source was asked (\(reasons))"))
+        return .temporary(SourceError(source: nil, reason: "no online source was queried (\(reasons))"))
     }
 }
 

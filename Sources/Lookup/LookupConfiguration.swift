@@ -14,14 +14,14 @@ public struct LookupConfiguration: Sendable {
     /// - Parameters:
     ///   - version: the version of the program, for the User-Agent.
     ///   - homepage: the web page of the program, which the User-Agent contains for the operators of the sources.
-    ///   - contact: an e-mail or web address of the person who runs this station; Open Library asks for one.
+    ///   - contact: an e-mail or web address of the person who runs this station, which Open Library requests.
     ///   - openLibrary: the base address of Open Library. This address and the following two must use https; plain http
     ///     is allowed only for this machine.
     ///   - googleBooks: the base address of Google Books, without `/books/v1`.
     ///   - covers: the base address of Open Library's covers.
     ///   - googleBooksKey: the API key for Google Books, which usually refuses requests without a key.
     ///   - certificateFile: a PEM file with the certificate authorities to trust instead of the system's.
-    ///   - isOffline: true if no online source may be asked (`BOOKPLATE_OFFLINE`).
+    ///   - isOffline: true if no online source may be queried (`BOOKPLATE_OFFLINE`).
     /// - Throws: ``LookupConfigurationError`` if a setting cannot be used.
     public init(
         version: String, homepage: String, contact: String? = nil,

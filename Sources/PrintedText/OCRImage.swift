@@ -50,7 +50,8 @@ struct OCRImage: Sendable, Equatable {
     /// Returns the image scaled down by bilinear interpolation.
     private func resized(by factor: Double) -> OCRImage {
         var image = OCRImage(width: Int(Double(width) * factor), height: Int(Double(height) * factor))
-        /// Returns the two old pixels around each new pixel, and the weight of the second one in units of 1/256.
+        /// Returns the two old pixels around each new pixel, and the share of the second one in the new pixel, in units
+        /// of 1/256.
         func neighbours(_ count: Int, of old: Int) -> [(first: Int, second: Int, share: Int)] {
             (0..<count).map { index in
                 let middle = max(0, (Double(index) + 0.5) * Double(old) / Double(count) - 0.5)

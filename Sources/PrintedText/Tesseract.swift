@@ -20,7 +20,7 @@ public final class Tesseract: Sendable {
     ]
     /// tesseract's page segmentation modes: fully automatic, and sparse text with orientation detection.
     private static let (page, sparse) = ("3", "12")
-    /// The maximum size of an answer, in bytes. It has room for tens of thousands of words.
+    /// The maximum size of tesseract's output, in bytes. It has room for tens of thousands of words.
     private static let limit = 4 << 20
 
     private let path: String
@@ -49,7 +49,8 @@ public final class Tesseract: Sendable {
 
     /// Reads the printed ISBNs in a picture. Blocks until tesseract has finished.
     ///
-    /// - Returns: the printed ISBNs of the first pass that finds any; empty if there are none.
+    /// - Returns: the printed ISBNs; empty if there are none. Several passes read the picture in different ways, until
+    ///   one of them finds an ISBN.
     /// - Throws: ``TesseractError``, or the picture's own error if its data is damaged.
     public func isbns(in picture: some Picture) throws -> [PrintedISBN] {
         let image = OCRImage(try picture.luma(atLeast: Self.longSide), longSide: Self.longSide)
@@ -61,7 +62,7 @@ public final class Tesseract: Sendable {
         return []
     }
 
-    /// Returns the text that one pass reads.
+    /// Returns the text that tesseract reads in one pass over the image.
     private func text(of image: OCRImage, mode: String) throws(TesseractError) -> String {
         let command = ChildProcess.Command(
             path: path,
@@ -109,12 +110,12 @@ public enum TesseractError: Error, Hashable, Sendable {
     case cannotStart(reason: String)
     /// Tesseract took longer than the given time and was killed.
     case tooLong(Duration)
-    /// Tesseract's answer was longer than `limit` bytes, and tesseract was killed.
+    /// Tesseract's output was longer than `limit` bytes, and tesseract was killed.
     case tooMuch(limit: Int)
     /// Tesseract was ended by the given signal.
     case crashed(signal: Int32)
     case failed(status: Int32, standardError: String)
-    /// Tesseract ended normally, but its answer cannot be parsed.
+    /// Tesseract ended normally, but its output cannot be parsed.
     case malformedAnswer
 }
 
@@ -128,12 +129,12 @@ extension TesseractError: CustomStringConvertible {
         case .tooLong(let limit):
             "printed text was not read because tesseract took longer than \(limit.formattedSeconds) and was stopped"
         case .tooMuch(let limit):
-            "printed text was not read because tesseract's answer was larger than \(limit >> 20) MiB"
+            "printed text was not read because tesseract's output was larger than \(limit >> 20) MiB"
         case .crashed(let signal): "printed text was not read because tesseract crashed (signal \(signal))"
         case .failed(let status, let standardError):
             "printed text was not read because tesseract ended with exit code \(status)"
                 + (standardError.isEmpty ? "" : ": \(standardError)")
-        case .malformedAnswer: "printed text was not read because tesseract did not answer with a table of words"
+        case .malformedAnswer: "printed text was not read because tesseract's output was not a table of words"
         }
     }
 }

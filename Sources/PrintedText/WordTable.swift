@@ -1,4 +1,4 @@
-/// Parses tesseract's answer: the words of a page with their positions, as tab-separated values.
+/// Parses tesseract's output: the words of a page with their positions, as tab-separated values.
 ///
 /// The twelve columns are level, page, block, paragraph, line, word, left, top, width, height, confidence, text. Level
 /// 5 is a word; the rows of the levels above it have no text. Source: tesseract's `TessBaseAPI::GetTSVText`.
@@ -7,7 +7,7 @@ enum WordTable {
         "level\tpage_num\tblock_num\tpar_num\tline_num\tword_num\tleft\ttop\twidth\theight\tconf\ttext"
 
     /// - Returns: the words, separated by spaces, line by line.
-    /// - Throws: ``TesseractError/malformedAnswer`` if the answer is not a table with tesseract's twelve columns.
+    /// - Throws: ``TesseractError/malformedAnswer`` if the output is not a table with tesseract's twelve columns.
     static func text(_ answer: [UInt8]) throws(TesseractError) -> String {
         guard let table = String(validating: answer, as: UTF8.self) else { throw .malformedAnswer }
         var rows = table.split(separator: "\n", omittingEmptySubsequences: true)

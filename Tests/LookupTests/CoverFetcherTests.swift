@@ -175,14 +175,14 @@ import Testing
         let failure = await #expect(throws: SourceError.self) {
             try await fetcher.cover(at: server.address + "/b/id/1-L.jpg")
         }
-        #expect(failure?.reason == "there was no time left to ask")
+        #expect(failure?.reason == "there was no time left for a request")
         #expect(server.count("/1") == 0)
     }
 
     @Test func `after a 429 every process leaves the server alone for the requested time`() async throws {
         server.on("/b/id/1-L.jpg", .status(429, headers: ["Retry-After": "120"]))
         let address = server.address + "/b/id/1-L.jpg"
-        for reason in ["was asked too often (429)", "asked for a pause before the next request"] {
+        for reason in ["has received too many requests (429)", "asked for a pause before the next request"] {
             let failure = await #expect(throws: SourceError.self) { try await fetcher.cover(at: address) }
             #expect(failure?.reason == reason)
             #expect(try #require(failure?.retryAfter) >= .seconds(119))
@@ -198,7 +198,7 @@ import Testing
         let address = server.address + "/b/id/1-L.jpg"
         for _ in 0..<5 { await #expect(throws: SourceError.self) { try await fetcher.cover(at: address) } }
         let failure = await #expect(throws: SourceError.self) { try await fetcher.cover(at: address) }
-        #expect(failure?.reason == "failed 5 times in a row and is not asked again for a while")
+        #expect(failure?.reason == "failed 5 times in a row and will not be queried again for a while")
         #expect(server.requests.count == 5)
         clock.advance(by: .seconds(31))
         server.on("/b/id/1-L.jpg", .answer(Self.jpeg, type: "image/jpeg"))

@@ -85,7 +85,9 @@ import Testing
         #expect(
             try await rig.outcome()
                 == .temporary(
-                    SourceError(source: .googleBooks, reason: "was asked too often (429)", retryAfter: .seconds(120)))
+                    SourceError(
+                        source: .googleBooks, reason: "has received too many requests (429)",
+                        retryAfter: .seconds(120)))
         )
     }
 
@@ -108,7 +110,7 @@ import Testing
         ),
         (
             403, #"{"error": {"code": 403, "errors": [{"reason": "dailyLimitExceeded"}]}}"#, .temporary,
-            "was asked too often (403)"
+            "has received too many requests (403)"
         ),
         (
             403, #"{"error": {"code": 403, "message": "Cannot determine\nuser\u0007 location"}}"#, .blocked,

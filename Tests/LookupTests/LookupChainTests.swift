@@ -38,7 +38,7 @@ import Testing
         ),
         ("511", .status(511), .blocked, "the network requires you to sign in (511)"),
         ("404", .page("gone", status: 404), .badData, "answered with status 404; check its base address"),
-        ("a redirect in a circle", .redirect(to: "/api/books"), .badData, "redirects more than 3 times"),
+        ("a redirect in a circle", .redirect(to: "/api/books"), .badData, "redirected the request more than 3 times"),
         (
             "truncated JSON", .json(#"{"ISBN:97801"#), .badData,
             "sent an answer that cannot be read: the JSON ends too early at byte 12"
@@ -122,7 +122,7 @@ import Testing
         let asked = rig.openLibrary.requests.count
         let outcome = try await rig.outcome()
         #expect(outcome.name == .temporary)
-        #expect(outcome.failure?.reason == "failed 5 times in a row and is not asked again for a while")
+        #expect(outcome.failure?.reason == "failed 5 times in a row and will not be queried again for a while")
         #expect(rig.openLibrary.requests.count == asked)
         rig.clock.advance(by: .seconds(30))
         rig.openLibrary.on("/api/books", .json("{}"))
@@ -139,7 +139,7 @@ import Testing
                     SourceError(
                         source: nil,
                         reason:
-                            "no online source was asked (Open Library: offline mode is on; Google Books: offline mode is on)"
+                            "no online source was queried (Open Library: offline mode is on; Google Books: offline mode is on)"
                     )))
         #expect(answer.notAsked.map(\.source) == [.openLibrary, .googleBooks])
         #expect(rig.openLibrary.requests.isEmpty && rig.googleBooks.requests.isEmpty)
@@ -202,7 +202,7 @@ import Testing
         rig.isOffline = true
         let answer = try await rig.lookUp(.odyssey, notAsked: [NotAsked(source: .offlineIndex, reason: "damaged")])[0]
         #expect(answer.notAsked.map(\.source) == [.offlineIndex, .openLibrary, .googleBooks])
-        #expect(answer.outcome.failure?.reason.hasPrefix("no online source was asked (Open Library: ") == true)
+        #expect(answer.outcome.failure?.reason.hasPrefix("no online source was queried (Open Library: ") == true)
     }
 
     @Test func `ending the stream cancels the requests`() async throws {
@@ -223,7 +223,7 @@ import Testing
         }
         #expect(
             failure.reason
-                == "its certificate cannot be checked, because this machine's clock says 1970-01-01; set the clock")
+                == "its certificate cannot be checked, because this machine's clock shows 1970-01-01; set the clock")
     }
 }
 

@@ -29,7 +29,7 @@ import Testing
             #expect(ending.status == 0)
             #expect(ending.lines.first == "\(photo): isbn 978-0-441-47812-5")
             let steps = ending.lines.dropFirst()
-            #expect(steps.first?.contains(" ms  regions (places that look like bars), ") == true)
+            #expect(steps.first?.contains(" ms  regions (areas that look like bar codes), ") == true)
             #expect(steps.filter { $0.hasSuffix(": read 9780441478125") }.count == 1)
             #expect(try scan.run("decode", "--explain", "--json", photo).status == 64)
         }

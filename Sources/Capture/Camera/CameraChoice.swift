@@ -19,7 +19,8 @@ struct CameraChoice {
         case found(CameraDevice)
         /// The requested node exists but cannot be used.
         case refused(ListedNode)
-        /// No camera is connected, none matches the request, or the last used camera may still return.
+        /// No camera is connected, none matches the request, or the camera that was used last is disconnected and may
+        /// still return.
         case none
     }
 
@@ -82,7 +83,7 @@ public struct CameraDevice: Sendable, Equatable {
     /// The driver's name for the camera (`v4l2_capability.card`).
     public var name: String
     public var driver: String
-    /// The connector (`v4l2_capability.bus_info`), such as usb-0000:00:14.0-1.
+    /// The connector that the camera is plugged into (`v4l2_capability.bus_info`), such as usb-0000:00:14.0-1.
     public var bus: String
     /// The path in /dev/v4l/by-id, which stays the same wherever the camera is plugged in; `nil` if udev created no
     /// such link.

@@ -38,7 +38,7 @@ struct CaptureLoop<Host: CameraHost> {
         choice = CameraChoice(requested: settings.device)
     }
 
-    /// Runs until the host is stopped.
+    /// Runs until the capture is stopped.
     mutating func run(state onState: (CameraState) -> Void, frame onFrame: (Frame) -> Void) {
         report(.starting, onState)
         while !host.isStopped {
@@ -137,8 +137,8 @@ struct CaptureLoop<Host: CameraHost> {
         }
     }
 
-    /// Returns true if the frame's picture or sequence number differs from the last frame's. Pictures of a still scene
-    /// may be equal, but a working camera gives each picture a new number.
+    /// Returns true if the frame's picture or sequence number differs from the previous frame's. Pictures of a still
+    /// scene may be equal, but a working camera gives each picture a new number.
     private mutating func isNew() -> Bool {
         let now = (sequence: frame.sequence, luma: frame.sampledHash)
         defer { fingerprint = now }

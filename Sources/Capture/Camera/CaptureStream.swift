@@ -10,8 +10,8 @@ struct CaptureStream {
     /// The number of frames to drop at the start. A camera's first frames may be dark, torn or left over from an
     /// earlier run.
     static let firstFrames = 3
-    /// The time limit between two reads. After a longer gap, a full queue holds only old frames, so all of them are
-    /// skipped and the next frame is used.
+    /// The longest time between two reads. After a longer gap, the driver's full queue holds only old frames, so all of
+    /// them are skipped and the next frame is used.
     static let staleAfter: Duration = .milliseconds(150)
 
     /// The format of the frames. Its size is corrected when a frame is read, because a camera's JPEGs may differ from
@@ -59,7 +59,7 @@ struct CaptureStream {
         case frame
         /// Undamaged frames arrived, but all of them were skipped.
         case skipped
-        /// No frame arrived, or only damaged frames did.
+        /// No frame arrived, or all frames that arrived were damaged.
         case nothing
     }
 

@@ -4,7 +4,7 @@ import CV4L2
 /// Chooses which of a camera's modes to request.
 enum ModeChoice {
     /// Returns the best mode. The following rules are applied in this order:
-    /// 1. a native mode rather than a converted one, and then a mode in the requested format, if there is one;
+    /// 1. a native mode rather than a converted one, and among these a mode in the requested format, if there is one;
     /// 2. the requested size, otherwise the nearest size that is not smaller, otherwise the nearest size;
     /// 3. a rate that reaches the requested one (29.97 counts as 30), otherwise the highest rate;
     /// 4. the format that is cheapest to turn into grey levels.
@@ -21,7 +21,7 @@ enum ModeChoice {
         /// The rank of the size: 0 for the requested size, 1 for a larger one, 2 for one that is smaller in width or
         /// height.
         let tier: Int
-        /// The difference from the requested area, in pixels.
+        /// The difference between the area of the mode's pictures and the requested area, in pixels.
         let distance: Int
         /// The difference between the requested rate and the mode's rate, in frames per second; 0 if the mode is fast
         /// enough or the driver does not report its rates.

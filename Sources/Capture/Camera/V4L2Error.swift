@@ -3,7 +3,7 @@ import SystemPackage
 
 /// The reason why a camera cannot be used: an error of its driver, a missing library, or a lack of usable pictures.
 enum V4L2Error: Error, Equatable {
-    /// A call of an ioctl or function failed; carries its name and the error.
+    /// A call to an ioctl or a function failed; carries the name of what was called, and the error.
     case failed(String, errno: Errno)
     /// libv4l2 is not installed; carries the loader's message.
     case libraryMissing(String)
@@ -53,7 +53,7 @@ extension CameraError {
         let connected =
             others.isEmpty
             ? "No camera is connected."
-            : "Connected: " + others.map { "\($0.name) (\($0.path))" }.joined(separator: ", ") + "."
+            : "Connected cameras: " + others.map { "\($0.name) (\($0.path))" }.joined(separator: ", ") + "."
         return CameraError(
             .noCamera,
             """

@@ -2,8 +2,8 @@ import Bookplate
 import CV4L2
 import Foundation
 
-/// The operations that a stream needs from an open V4L2 node, with one method for each operation of the driver. Tests
-/// use a scripted node instead of a real one.
+/// The operations on an open V4L2 node (a device such as /dev/video0) that a stream needs, with one method for each
+/// operation of the driver. Tests use a scripted node instead of a real one.
 protocol VideoNode: AnyObject {
     /// Requests a format, which the driver may change to one that it supports. The corresponding ioctl is VIDIOC_S_FMT.
     func setFormat(_ requested: PictureFormat) throws(V4L2Error) -> PictureFormat
@@ -27,7 +27,7 @@ protocol VideoNode: AnyObject {
     /// Dequeues the oldest filled buffer. The corresponding ioctl is VIDIOC_DQBUF.
     /// - Returns: `nil` if no buffer is filled.
     func dequeue() throws(V4L2Error) -> FilledBuffer?
-    /// Waits with poll() until a buffer is filled, the camera signals an error, the time is up, or the source is
+    /// Waits with poll() until a buffer is filled, the camera signals an error, the time is up, or the capture is
     /// stopped.
     /// - Returns: true if the caller should call ``dequeue()``, which throws an error if the camera signalled one.
     func wait(atMost time: Duration) throws(V4L2Error) -> Bool
@@ -39,8 +39,8 @@ protocol VideoNode: AnyObject {
     func control(_ id: UInt32, offers value: Int32) -> ControlValue?
     /// Sets a control. The corresponding ioctl is VIDIOC_S_CTRL.
     func setControl(_ id: UInt32, to value: Int32) throws(V4L2Error)
-    /// Releases the buffers and closes the descriptor. While the descriptor is open, a camera that is plugged in again
-    /// gets another device number.
+    /// Releases the buffers and closes the descriptor. As long as the descriptor of an unplugged camera is open, the
+    /// camera gets another device number when it is plugged in again.
     func close()
 }
 
@@ -95,7 +95,7 @@ protocol CameraHost {
     func holder(of path: String) -> String?
     /// The time on CLOCK_MONOTONIC.
     var now: Duration { get }
-    /// Waits for a time; returns early if the host is stopped.
+    /// Waits for the given time, or until the capture is stopped.
     func pause(_ time: Duration)
     var isStopped: Bool { get }
 }

@@ -40,8 +40,9 @@ extension Frame {
 
 extension Frame {
     /// Returns the frame scaled down, with each new pixel as the mean of `factor` by `factor` old pixels. Rows and
-    /// columns at the end that do not fill a new pixel are left out, which shifts the picture by less than a new pixel.
-    /// This is four times as fast as weighted areas, because whole pixels can be added as vectors.
+    /// columns at the end that do not fill a new pixel are left out, which shifts the picture by less than one new
+    /// pixel. This is four times as fast as an average with weights for partly covered pixels, because whole pixels can
+    /// be added as vectors.
     private func boxAveraged(by factor: Int) -> Frame {
         var result = Frame(width: width / factor, height: height / factor)
         let columns = result.width * factor
@@ -90,7 +91,7 @@ private struct AreaWeights {
     /// `newCount`, the position lies within the old pixels.
     func start(_ index: Int) -> Int { index * (oldCount * 256) / newCount }
 
-    /// Sets `sums[x]` to the weighted sum of column x over the old rows that one new row covers.
+    /// Sets `sums[x]` to the weighted sum of the pixels in column x, over the old rows that one new row covers.
     func sumRows(
         of source: UnsafeBufferPointer<UInt8>, stride: Int, row: Int, into sums: UnsafeMutableBufferPointer<UInt32>
     ) {
@@ -111,8 +112,8 @@ private struct AreaWeights {
         }
     }
 
-    /// Averages along one row. Each average is a difference of two running sums, so the cost does not grow with the
-    /// width of a new pixel.
+    /// Averages the pixels of one row. Each average is a difference of two running sums, so the cost does not grow with
+    /// the width of a new pixel.
     func average(
         _ sums: UnsafeMutableBufferPointer<UInt32>, running: UnsafeMutableBufferPointer<UInt32>, rowWeight: Int,
         into row: UnsafeMutableBufferPointer<UInt8>

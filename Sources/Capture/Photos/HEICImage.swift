@@ -18,7 +18,7 @@ struct HEICImage: GreyImage {
         (width, height) = try libheif.withPrimaryImage(of: bytes, name: name) { handle throws(PhotoError) in
             let (width, height) = (Int(libheif.handleWidth(handle)), Int(libheif.handleHeight(handle)))
             guard width > 0, height > 0 else {
-                throw .damaged(photo: name, format: .heic, reason: "it has no size")
+                throw .damaged(photo: name, format: .heic, reason: "it does not state the size of the picture")
             }
             try PhotoLimit.check(width: width, height: height, photo: name)
             return (width, height)
@@ -30,7 +30,7 @@ struct HEICImage: GreyImage {
             var image: UnsafeMutableRawPointer?
             try libheif.check(
                 libheif.decodeImage(handle, &image, Int32(cheif_colorspace_ycbcr), Int32(cheif_chroma_420), nil), name)
-            guard let image else { throw .damaged(photo: name, format: .heic, reason: "it has no picture") }
+            guard let image else { throw .damaged(photo: name, format: .heic, reason: "it contains no picture") }
             defer { libheif.imageRelease(image) }
             return try luma(of: image)
         }
@@ -44,7 +44,9 @@ struct HEICImage: GreyImage {
         guard let plane = libheif.imagePlane(image, channel, &stride), (8...16).contains(bits),
             Int(libheif.imageWidth(image, channel)) == width, Int(libheif.imageHeight(image, channel)) == height,
             Int(stride) >= width * (bits > 8 ? 2 : 1)
-        else { throw .damaged(photo: name, format: .heic, reason: "the picture's size differs from its header") }
+        else {
+            throw .damaged(photo: name, format: .heic, reason: "the picture's size differs from the size in the header")
+        }
         var frame = Frame(width: width, height: height)
         frame.withMutableLuma { luma in
             for y in 0..<height {

@@ -66,7 +66,8 @@ struct JPEGImage: GreyImage {
     /// Scales a side and rounds it up, like the macro `TJSCALED`.
     private func scaled(_ side: Int, _ eighths: Int) -> Int { (side * eighths + 7) / 8 }
 
-    /// Returns the luma (weights of ITU-R BT.601) of the light that cyan, magenta, yellow and black inks reflect.
+    /// Returns the luma of a CMYK pixel, that is, of the light that its cyan, magenta, yellow and black inks reflect.
+    /// The weights of the colours are those of ITU-R BT.601.
     @inline(__always)
     private static func grey(_ inks: UnsafePointer<UInt8>, isInverted: Bool) -> UInt8 {
         func light(_ ink: UInt8) -> Int { Int(isInverted ? ink : 255 - ink) }

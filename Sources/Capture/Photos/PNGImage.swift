@@ -46,9 +46,9 @@ struct PNGImage: GreyImage {
         return GreyPicture(frame: frame, isDamaged: !isComplete)
     }
 
-    /// The size limit, in pixels, for pictures that are read in colour and converted to grey by Bookplate. For a small
-    /// picture, setting up libpng's conversion would take longer than reading it. Larger pictures are converted by
-    /// libpng, which needs only one byte per pixel.
+    /// The size, in pixels, of the largest picture that libpng reads in colour and Bookplate then converts to grey. For
+    /// a small picture, setting up libpng's conversion would take longer than reading it. Larger pictures are converted
+    /// by libpng, which needs only one byte per pixel.
     private static let inColourUpTo = 8_000_000
 
     private static func readGrey(_ image: inout png_image, into luma: UnsafeMutableBufferPointer<UInt8>) -> Bool {

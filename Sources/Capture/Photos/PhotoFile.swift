@@ -8,7 +8,7 @@ import SystemPackage
 ///
 /// Only one thread may use it at a time, because it keeps the last decoded picture.
 public final class PhotoFile: Picture {
-    /// The name or path that the user gave.
+    /// The name or path of the photo, as the user gave it.
     public let name: String
     public let format: PhotoFormat
     public var width: Int { image.width }
@@ -203,7 +203,7 @@ public enum PhotoError: Error, Hashable, Sendable {
     /// The photo is in the HEIC format, and libheif is not installed.
     case needsLibheif(photo: String)
 
-    /// A kind of file that is not a regular file.
+    /// A kind of file that cannot be a photo, because it is not a regular file.
     public enum OtherKind: String, Sendable {
         case folder = "a folder"
         case pipe = "a pipe"
@@ -245,7 +245,7 @@ extension PhotoError: CustomStringConvertible {
         case .notAFile(let photo, .folder):
             "\(photo) is a folder, not a photo. Give the names of the photos in it, or use a command that accepts folders."
         case .notAFile(let photo, let kind):
-            "\(photo) is \(kind.rawValue), not a photo. Give the name of an image file, or - for standard input."
+            "\(photo) is \(kind.rawValue), not a photo. Give the name of an image file, or '-' for standard input."
         case .empty(let photo):
             "\(photo) is empty (0 bytes). Copy it again from its source."
         case .fileTooLarge(let photo, let limit):
@@ -254,7 +254,7 @@ extension PhotoError: CustomStringConvertible {
             "\(photo) is \(width)x\(height) pixels; the limits are \(PhotoLimit.pixels / 1_000_000) megapixels and "
                 + "\(PhotoLimit.side) pixels per side. Scale it down."
         case .tooManyScans(let photo, let limit):
-            "\(photo) is a progressive JPEG of more than \(limit) scans. Save it again as an ordinary JPEG."
+            "\(photo) is a progressive JPEG with more than \(limit) scans. Save it again as a non-progressive JPEG."
         case .unknownFormat(let photo, let looksLike?):
             "\(photo) is \(looksLike), which Bookplate cannot read. Convert it to JPEG, PNG, WebP or HEIC."
         case .unknownFormat(let photo, nil):
@@ -264,7 +264,7 @@ extension PhotoError: CustomStringConvertible {
         case .outOfMemory(let photo):
             "cannot decode \(photo): out of memory. Close other programs and try again."
         case .unsupported(let photo, let what):
-            "cannot decode \(photo): \(what). Save it as an ordinary JPEG or PNG."
+            "cannot decode \(photo): \(what). Save the photo as an ordinary JPEG or PNG."
         case .needsLibheif(let photo):
             "cannot decode \(photo): HEIC photos need libheif, which is not installed. "
                 + "Install it (apt-get install libheif1), or convert the photo to JPEG."
@@ -301,8 +301,8 @@ protocol GreyImage {
     var height: Int { get }
     var orientation: Orientation { get }
 
-    /// Decodes the whole picture to grey. The long side has at least `longSide` pixels if the picture is large enough,
-    /// and may have more if the format cannot be scaled.
+    /// Decodes the whole picture to grey. The long side of the result has at least `longSide` pixels if the picture is
+    /// large enough, and may have more if the format cannot be decoded at exactly that size.
     func decode(longSide: Int) throws(PhotoError) -> GreyPicture
 }
 

@@ -28,7 +28,7 @@ struct WebPImage: GreyImage {
         var config = WebPDecoderConfig()
         guard WebPInitDecoderConfig(&config) != 0 else {
             throw .unsupported(
-                photo: name, what: "the installed libwebp does not match the version that this program was built for")
+                photo: name, what: "the installed libwebp is not the version that this program was built for")
         }
         let pixels = width * height
         let chromaWidth = (width + 1) / 2

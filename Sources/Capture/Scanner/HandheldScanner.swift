@@ -8,11 +8,11 @@ import SystemPackage
 public final class HandheldScanner: Sendable {
     private let path: String
 
-    /// - Parameter path: a path that leads to a device in /dev/input. Nothing else is ever opened.
+    /// - Parameter path: a path that leads to a device in /dev/input. No file elsewhere is opened.
     public init(path: String) { self.path = path }
 
-    /// Grabs the device and reads it on its own thread. The device is released when nobody iterates over the stream any
-    /// more.
+    /// Grabs the device and reads it on a separate thread. The device is released when nobody iterates over the stream
+    /// any more.
     public func events() -> AsyncStream<ScannerEvent> {
         let (stream, continuation) = AsyncStream.makeStream(of: ScannerEvent.self)
         let stopSignal = StopSignal()
@@ -40,8 +40,8 @@ private struct Listener {
     let stopSignal: StopSignal
     let send: (ScannerEvent) -> Void
     private var reported: ScannerError?
-    /// The identity of the device that was first read at the path. A keyboard that later gets the number of the
-    /// unplugged scanner is not grabbed.
+    /// The identity of the device that was first read at the path. If the scanner is unplugged and a keyboard then gets
+    /// the same path, the keyboard is not grabbed.
     private var known: InputDevice.Identity?
 
     init(path: String, stopSignal: StopSignal, send: @escaping (ScannerEvent) -> Void) {
@@ -103,7 +103,8 @@ private struct Listener {
     }
 
     /// Waits until no key is down, such as the Enter key that started this program. Otherwise, another program might
-    /// receive the press of a key but, because of the grab, not its release, and would then repeat the key.
+    /// receive the press of a key but not its release, because the device is grabbed in between, and would then repeat
+    /// the key.
     ///
     /// - Returns: false if the listener was stopped.
     private func awaitRelease(of device: borrowing InputDevice, _ buffer: inout [UInt8]) throws(ScannerError) -> Bool {
@@ -121,7 +122,7 @@ extension KeyLine.Loss {
         switch self {
         case .dropped: "\(name): keys were lost because the computer was too busy. Scan the last code again."
         case .tooLong:
-            "\(name): a line of more than \(KeyLine.maxLength) characters is not an ISBN. Scan the code again."
+            "\(name): a line of more than \(KeyLine.maxLength) characters was dropped, because it cannot be an ISBN. Scan the code again."
         case .noEnter(let text):
             "\(name): \"\(text)\" was dropped because it did not end with Enter. Set the scanner to add Enter (suffix CR); its manual "
                 + "has a code for this setting."
@@ -163,21 +164,21 @@ extension ScannerError: CustomStringConvertible {
         case .notAnInputDevice(let path):
             "\(path) is not an input device. To see the scanner's path, such as /dev/input/by-id/…-event-kbd, run 'scan devices'."
         case .noKeyboard(let path, let name):
-            "\(path) (\(name)) cannot type digits and Enter. To see the scanner's path, run 'scan devices', and set the scanner to "
-                + "USB keyboard (HID) mode."
+            "\(path) (\(name)) cannot type digits and Enter. To see the scanner's path, run 'scan devices'. If this is the "
+                + "scanner, set it to USB keyboard (HID) mode."
         case .another(let path, let name, let wanted):
-            "the device at \(path) is now \(name), which Bookplate does not use, because it is waiting for \(wanted). "
-                + "Use the scanner's path in /dev/input/by-id, which stays the same."
+            "the device at \(path) is now \(name) and not \(wanted), for which Bookplate is waiting. Give the scanner's path in "
+                + "/dev/input/by-id instead, which stays the same."
         case .busy(let path, let name):
             "cannot use \(path) (\(name)): another program has grabbed it. "
                 + (DeviceHolder.name(of: path).map { "It is open in \($0). " } ?? "")
-                + "End that program; Bookplate retries every second."
+                + "Close that program; Bookplate retries every second."
         case .unplugged(let path):
             "the scanner at \(path) was unplugged. Plug it in again; Bookplate looks for it every second."
         case .failing(let path, let error):
             "\(path) fails: \(error). Unplug the scanner and plug it in again; Bookplate retries every second."
         case .waiting(let path, let error):
-            "cannot listen to \(path): \(error). Bookplate retries every second."
+            "cannot wait for input from \(path): \(error). Bookplate retries every second."
         }
     }
 }

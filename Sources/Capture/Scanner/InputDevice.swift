@@ -107,7 +107,8 @@ public struct ScannerDevice: Sendable, Equatable {
     public var name: String
     /// The path in /dev/input/by-id; `nil` if udev created no such link.
     public var byID: String?
-    /// True if the device's name or maker suggests a scanner; otherwise it is a keyboard that could be a scanner.
+    /// True if the device's name or maker suggests a scanner. Any other device in the list is a keyboard that could be
+    /// a scanner.
     public var isLikely: Bool
     /// The reason why the device cannot be opened; `nil` if it can be opened.
     public var refusal: String?
@@ -195,7 +196,7 @@ private struct InputListing {
         "opticon",
         "netum", "inateck", "tera", "eyoyo",
     ]
-    /// The USB vendor numbers of Hand Held Products, Symbol, PSC (Datalogic), Opticon, Metrologic, Newland. Source:
+    /// The USB vendor numbers of Hand Held Products, Symbol, PSC (Datalogic), Opticon, Metrologic and Newland. Source:
     /// usb.ids
     private static let makers: Set<Int> = [0x0536, 0x05E0, 0x05F9, 0x065A, 0x0C2E, 0x1EAB]
 }

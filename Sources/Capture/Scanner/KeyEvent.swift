@@ -74,8 +74,8 @@ enum KeyLayout {
         [KEY_LEFTCTRL, KEY_RIGHTCTRL, KEY_LEFTALT, KEY_RIGHTALT, KEY_LEFTMETA, KEY_RIGHTMETA].contains(code)
     }
 
-    /// Returns true if a device with these keys can type a number and end it. Mice, power buttons and remote controls
-    /// cannot.
+    /// Returns true if a device with these keys can type a number, and Enter after it. Mice, power buttons and remote
+    /// controls cannot.
     static func typesNumbers(_ keys: KeySet) -> Bool {
         (digits.allSatisfy(keys.contains) || keypadDigits.allSatisfy(keys.contains))
             && (keys.contains(KEY_ENTER) || keys.contains(KEY_KPENTER))
@@ -116,7 +116,7 @@ struct KeySet: Equatable {
 /// of the events.
 struct KeyLine {
     enum Output: Equatable {
-        /// A line without its Enter, never empty.
+        /// A line that the scanner typed, without the Enter at its end; never empty.
         case line(String)
         case lost(Loss)
     }
@@ -136,7 +136,8 @@ struct KeyLine {
     static let maxLength = 128
     /// The longest time between two keys of a line. A scanner types a whole line within a few tenths of a second.
     static let timeout: Duration = .seconds(2)
-    /// The longest time between two keys of a line after a loss; a key that comes later belongs to another line.
+    /// The longest time between two keys of a line of which a part was lost; a key that comes later belongs to another
+    /// line.
     static let timeoutAfterLoss: Duration = .milliseconds(300)
 
     private var text = ""

@@ -6,7 +6,8 @@ import SystemPackage
 /// Bytes between frames, such as the headers of a multipart stream, are skipped. The memory is reused and grows to the
 /// size of the largest frame.
 struct FrameSplitter {
-    /// The maximum frame size, in bytes. 8 MiB is the size of a grey 4K picture, and ten times that of a camera's JPEG.
+    /// The maximum frame size, in bytes. 8 MiB is the size of a grey 4K picture, and ten times the size of a camera's
+    /// JPEG.
     static let maxBytes = 8 << 20
 
     enum Chunk {
@@ -14,7 +15,7 @@ struct FrameSplitter {
         case jpeg(Range<Int>)
         /// The header of a PGM and the bytes of its rows.
         case pgm(PGMHeader, rows: Range<Int>)
-        /// An incomplete frame, or bytes that belong to no frame. A run of skipped bytes yields only one such chunk.
+        /// An incomplete frame, or bytes that belong to no frame. Skipped bytes in a row yield only one such chunk.
         case damaged
         /// More bytes are needed.
         case more
@@ -36,7 +37,7 @@ struct FrameSplitter {
     private var frame: Frame?
     /// True if bytes that belong to no frame were skipped but have not been reported yet.
     private var hasDamage = false
-    /// True while the bytes that are skipped belong to damage that was already reported.
+    /// True if the damage that is being skipped was already reported.
     private var isReported = false
     /// The number of bytes since the last frame that belong to no frame.
     private(set) var skipped = 0
@@ -75,7 +76,7 @@ struct FrameSplitter {
         bytes.withUnsafeBufferPointer { body(UnsafeBufferPointer(rebasing: $0[range])) }
     }
 
-    /// Returns the next chunk.
+    /// Returns the next chunk of the stream, such as a frame.
     mutating func next() -> Chunk {
         while true {
             switch frame {

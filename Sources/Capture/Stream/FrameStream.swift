@@ -77,7 +77,7 @@ public final class FrameStream: FrameSource {
         }
     }
 
-    /// Decodes a chunk of the stream into a frame, and counts it.
+    /// Decodes a chunk of the stream into a frame, and counts the frame.
     ///
     /// - Returns: true if there may be another chunk.
     private func decode(

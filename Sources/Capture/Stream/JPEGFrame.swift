@@ -2,7 +2,7 @@ import Bookplate
 import CTurboJPEG
 import Glibc
 
-/// Decodes frames that arrive as JPEGs to grey levels, and reuses its memory.
+/// Decodes JPEG frames to grey levels, and reuses its memory.
 ///
 /// The colour planes are not decoded. Two threads must not use the same decoder at once.
 package final class JPEGFrameDecoder {
@@ -103,7 +103,7 @@ extension Corners {
 
 /// Sends a source's frames to the live preview: a camera's JPEGs unchanged, raw pixels as grey JPEGs.
 ///
-/// Runs on the source's thread. While nobody watches, it costs one check of a flag.
+/// Runs on the source's thread. While nobody watches, each frame costs only the check of a flag.
 struct PreviewWriter {
     /// The maximum width of an encoded picture, in pixels.
     static let maxWidth = 640
@@ -120,13 +120,13 @@ struct PreviewWriter {
 
     var isWatched: Bool { tap?.isWatched == true }
 
-    /// Forwards a frame that the camera encoded.
+    /// Forwards a frame that the camera has already encoded as a JPEG.
     func forward(_ jpeg: UnsafeBufferPointer<UInt8>) {
         guard let tap, tap.isWatched else { return }
         tap.receive(jpeg: jpeg)
     }
 
-    /// Encodes and sends a frame of raw pixels.
+    /// Encodes a frame of raw pixels as a JPEG, and sends the JPEG to the preview.
     mutating func encode(_ frame: Frame) {
         guard let tap, tap.isWatched else { return }
         // Accept a frame that is up to 16 ms early, so that a camera with thirty frames per second is not slowed to
@@ -148,7 +148,7 @@ struct PreviewWriter {
 
 /// Encodes grey JPEGs and reuses its memory. Two threads must not use the same encoder at once.
 final class JPEGEncoder {
-    /// The JPEG quality of a preview, at which codes stay legible and a picture has about 20 kB.
+    /// The JPEG quality of a preview, at which codes stay legible and a picture takes about 20 kB.
     static let quality: Int32 = 70
 
     private let handle: tjhandle

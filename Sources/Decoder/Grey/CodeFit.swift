@@ -1,26 +1,26 @@
 import Bookplate
 
-/// Fits the position, blur and light of a code with assumed digits to a profile. The quality of the fit shows whether
-/// the digits are correct.
+/// Fits the position, blur and light of a code with assumed digits to a profile (the brightness along a line). The
+/// quality of the fit shows whether the digits are correct.
 ///
 /// Source: Gauss and Newton's method with Levenberg's damping (Levenberg, Quart. Appl. Math. 2, 1944).
 final class CodeFit {
-    /// The number of unknowns: start, module, bend, skew, disc and bell; then the level, slope and curvature of the
-    /// paper and those of the ink.
+    /// The number of unknowns: the start, module width, bend and skew of the code; the disc and bell curve of its blur;
+    /// and the level, slope and curvature of the paper's and of the ink's brightness.
     private static let unknowns = 12
 
     private(set) var warp = Warp(start: 0, module: 1)
     private(set) var spread = PointSpread(disc: 0, bell: 0.4)
     /// The ink at each of the ``Modules/count`` samples, normalised by means of the fit: 0 for paper, 1 for ink.
     let ink = Samples(count: Modules.count)
-    /// The difference between paper and ink, in the profile's levels.
+    /// The difference in brightness between paper and ink, in grey levels.
     private(set) var contrast: Float = 0
     /// The mean squared difference between profile and fit per fitted sample, relative to the squared contrast.
     private(set) var cost: Float = .infinity
 
     private let bars = Samples(count: Modules.count + 2 * PointSpread.padded)
     private let kernel = Samples(count: PointSpread.padded)
-    /// The levels of the profile at every sample, followed by its slopes at every sample.
+    /// The brightness of the profile at every sample of the code, followed by its slope at every sample.
     private let light = Samples(count: 2 * Modules.count)
     private let pattern = Samples(count: Modules.count)
     private let trial = Samples(count: Modules.count)
@@ -29,7 +29,7 @@ final class CodeFit {
     private var normal = [Double](repeating: 0, count: CodeFit.unknowns * CodeFit.unknowns)
     private var right = [Double](repeating: 0, count: CodeFit.unknowns)
     private var factor = [Double](repeating: 0, count: CodeFit.unknowns * CodeFit.unknowns)
-    /// The change of the unknowns in one step.
+    /// The change of each unknown in one step of the fit.
     private var change = [Double](repeating: 0, count: CodeFit.unknowns)
     private var levels = (paper: SIMD3<Float>.zero, ink: SIMD3<Float>.zero)
     private var sums = [Double](repeating: 0, count: 36)
@@ -131,13 +131,14 @@ final class CodeFit {
         return true
     }
 
-    /// The samples that show only the pilot, even if the code is blurred.
+    /// The samples that show only the pilot (the parts that are the same in all books' codes), even if the code is
+    /// blurred.
     private static let pilot = [
         Modules.sample(ofModule: -4)..<Modules.sample(ofModule: 13),
         Modules.sample(ofModule: 94)..<Modules.sample(ofModule: 98),
     ]
 
-    /// Draws the bars of a code.
+    /// Draws the bars of a code: sets the samples that bars cover to 1, and all others to 0.
     private func setBars(_ digits: Digits) {
         for index in 0..<Modules.count { bars[PointSpread.padded + index] = 0 }
         func draw(_ module: Int) {
@@ -217,7 +218,7 @@ final class CodeFit {
         return value(levels.paper, u) - value(levels.ink, u) * pattern[index]
     }
 
-    /// Fills in the normal equations for the fit that was evaluated last.
+    /// Sets up the normal equations of the least-squares fit, for the values of the unknowns that were evaluated last.
     private func derive() {
         let count = Modules.count
         for index in Self.fitted {
@@ -269,7 +270,7 @@ final class CodeFit {
     private static func penalty(_ warp: Warp) -> Float { bendPenalty * (warp.bend * warp.bend + warp.skew * warp.skew) }
     private static let bendPenalty: Float = 0.15
 
-    /// Computes the changes of one step and stores them in ``change``.
+    /// Computes by how much the unknowns change in the next step of the fit, and stores this in ``change``.
     ///
     /// - Returns: false if the equations have no solution.
     private func solve(damping: Double) -> Bool {
@@ -329,7 +330,8 @@ enum Cholesky {
     }
 }
 
-/// The mapping of a code's modules to the samples of a profile.
+/// The mapping from positions on a code, in modules (95 per code), to the samples of a profile (the brightness along a
+/// line).
 struct Warp: Equatable {
     /// The code's left edge, in samples of the profile.
     var start: Float
@@ -349,8 +351,8 @@ struct Warp: Equatable {
         return start + module * (position + Float(Modules.code) * arc * (bend + skew * (1 - 2 * part)))
     }
 
-    /// Returns the warp, corrected by the shifts of the twelve digits, in modules. The correction is a curve of third
-    /// degree that is fitted to the shifts at the middles of the digits.
+    /// Returns the mapping, corrected by the shifts of the twelve digits, in modules. The correction is a curve of
+    /// third degree that is fitted to the shifts at the middles of the digits.
     func shifted(_ shifts: [Float]) -> Warp {
         withUnsafeTemporaryAllocation(of: Double.self, capacity: 20) { numbers in
             numbers.initialize(repeating: 0)

@@ -82,7 +82,7 @@ struct GreyProfile {
         return result
     }
 
-    /// Fills `levels` with the level of the profile at every sample of a code, and `slopes` with its slope there.
+    /// Fills `levels` with the brightness of the profile at every sample of a code, and `slopes` with its slope there.
     /// `warp` maps the code to the profile. Beyond the ends of the profile, its first and last values are repeated.
     func sample(_ warp: Warp, into levels: UnsafeMutablePointer<Float>, slopes: UnsafeMutablePointer<Float>) {
         let last = Float(values.count - 1) - 0.001
@@ -110,7 +110,7 @@ enum Modules {
 
     /// Returns the position of a sample, in modules from the code's left edge.
     static func position(ofSample index: Int) -> Float { (Float(index) + 0.5) / Float(fineness) - Float(margin) }
-    /// Returns the first sample of a module.
+    /// Returns the index of the first sample of a module.
     static func sample(ofModule module: Int) -> Int { (module + margin) * fineness }
 
     /// Returns the module at which one of the twelve digits starts.
@@ -153,10 +153,10 @@ struct PointSpread: Equatable {
     /// standard deviation of half its radius.
     var width: Float { (bell * bell + disc * disc / 4).squareRoot() }
 
-    /// Half the width of the kernel: four modules, in samples.
+    /// Half the width of the kernel (the weights of the blur): four modules, in samples.
     static let reach = 4 * Modules.fineness
     static let count = 2 * reach + 1
-    /// The size of the kernel in samples, padded with zeros to whole vectors.
+    /// The size of the kernel (the weights of the blur) in samples, padded with zeros to whole vectors.
     static let padded = 40
     /// The radius of the widest disc, in modules. A code with more blur looks like striped paper.
     static let widestDisc: Float = 3.2
@@ -169,12 +169,12 @@ struct PointSpread: Equatable {
         PointSpread(disc: 2.5, bell: 0.7),
     ]
 
-    /// The blur limited to the widest disc and bell.
+    /// The same blur, with a disc and a bell curve that are at most as wide as ``widestDisc`` and ``widestBell``.
     var limited: PointSpread {
         PointSpread(disc: min(max(disc, 0), Self.widestDisc), bell: min(max(bell, 0.15), Self.widestBell))
     }
 
-    /// Fills `kernel`, which has ``padded`` samples, with weights that add up to 1.
+    /// Fills `kernel`, which has ``padded`` samples, with the weights of this blur, which add up to 1.
     func fill(_ kernel: UnsafeMutablePointer<Float>) {
         let step = 1 / Float(Modules.fineness)
         withUnsafeTemporaryAllocation(of: Float.self, capacity: 2 * Self.count) { work in

@@ -9,13 +9,13 @@ import Bookplate
 struct GreyReader {
     /// One line across a code, and the position of the code on the line.
     struct LineFit {
-        /// The profile, from the left to the right end of the code.
+        /// The brightness along the line, from the left to the right end of the code.
         var profile: GreyProfile
         var warp: Warp
         var spread: PointSpread
         var isReversed: Bool
-        /// The mean squared difference between the profile and the digits that were fitted last, relative to the
-        /// squared contrast.
+        /// The mean squared difference between the profile and the pattern of the digits that were fitted last,
+        /// relative to the squared contrast.
         var cost: Float = 0
     }
 
@@ -35,25 +35,29 @@ struct GreyReader {
     private let fit = CodeFit()
     private let differences = Differences()
 
-    /// The maximum number of matches that the pilot returns for each span.
+    /// The maximum number of matches (positions where a book's code may lie) that the pilot returns for each span
+    /// (striped stretch of a line).
     private static let matchesPerSpan = 10
-    /// The maximum number of matches that are tried, for all spans together.
+    /// The maximum number of matches (positions where a book's code may lie) that are tried, for all spans of a line
+    /// together.
     private static let maxMatches = 9
     private static let rounds = 4
-    /// The cost up to which other digits are searched for, as a multiple of the cost of the fitted digits.
+    /// The cost (mean squared difference) up to which other digits are searched for, as a multiple of the cost of the
+    /// fitted digits.
     private static let searchFactor: Float = 3
-    /// The limit for the mean squared difference of the first read. A match above this limit is dropped; nearly all
-    /// codes are below 0.06.
+    /// The limit for the mean squared difference between a match (a position where a book's code may lie) and the
+    /// digits that are read there first. A match above this limit is dropped; nearly all codes are below 0.06.
     private static let hopeless: Float = 0.16
-    /// The maximum mean squared difference of a code, relative to its squared contrast.
+    /// The maximum mean squared difference between a code and the pattern of its digits, relative to the squared
+    /// contrast. A code above this limit is not accepted.
     static let maxCost: Float = 0.01
-    /// The lowest cost that is possible with the 256 grey levels of a picture.
+    /// The lowest cost (mean squared difference) that is possible with the 256 grey levels of a picture.
     private static let minCost: Float = 1e-5
-    /// The extra blurs, in modules, with which a sharp profile is fitted first. The fit of a smoother profile converges
-    /// even from a start that is further away.
+    /// The extra blurs, in modules (widths of the narrowest bar), that are added to a sharp profile for the first fits.
+    /// A fit to a smoother profile converges even from a position that is further from the right one.
     private static let extraBlurs: [Float] = [1.2, 0.6]
 
-    /// Finds a code on a profile.
+    /// Finds a code on a profile (the brightness along a line).
     ///
     /// - Parameters:
     ///   - spans: the striped stretches of the profile, in samples.
@@ -70,8 +74,8 @@ struct GreyReader {
         return find(on: profile, spans: [first...last], starts: -4...32, hints: hints) ?? found
     }
 
-    /// - Parameter starts: the range in which the code may start, measured from the start of a span. The unit is the
-    ///   module of a code that is as long as the span.
+    /// - Parameter starts: the range in which the code may start, measured from the start of a span. The unit is 1/95
+    ///   of the span's length, which is the width of a module if the code is as long as the span.
     private mutating func find(
         on profile: GreyProfile, spans: [ClosedRange<Float>], starts: ClosedRange<Float>, hints: [Digits]
     ) -> Finding? {
@@ -117,7 +121,8 @@ struct GreyReader {
         return best
     }
 
-    /// Alternates fitting and reading, first on blurred profiles and then on the sharp one.
+    /// Alternately fits the code's position and blur and reads its digits, first on blurred copies of the profile and
+    /// then on the profile as it is.
     private mutating func settle(_ start: LineFit, _ digits: Digits) -> Finding? {
         var (line, digits) = (start, digits)
         let own = start.spread.width
@@ -210,9 +215,10 @@ private final class Differences {
         }
     }
 
-    /// Returns the mean squared difference between the lines' residuals and the part that all lines share.
+    /// Returns the mean squared difference between the lines' residuals (the ink of a line minus the ink of the digits)
+    /// and the part of the residuals that all lines share.
     ///
-    /// - Parameter total: the sum of the weights.
+    /// - Parameter total: the sum of the lines' weights.
     func scatter(_ total: Float) -> Float {
         var sum: Float = 0
         for index in CodeFit.fitted {
@@ -232,9 +238,11 @@ struct GreyResult {
 }
 
 extension GreyReader {
-    /// The positions at which a code is searched for, as fractions of the bars' height.
+    /// The positions at which a code is searched for, measured from the middle of the bars as fractions of their
+    /// height.
     private static let first = [0, -0.3, 0.3]
-    /// The positions at which a code that was found is read again, as fractions of the bars' height.
+    /// The positions at which a code that was found is read again, measured from the middle of the bars as fractions of
+    /// their height.
     private static let others = [-0.45, -0.3, -0.15, 0, 0.15, 0.3, 0.45]
     private static let maxLines = 4
 
@@ -259,7 +267,7 @@ extension GreyReader {
         return nil
     }
 
-    /// Reads further lines across the code, and then all lines together.
+    /// Reads further lines across the code one by one, and then all lines together.
     private mutating func confirm(
         _ found: Finding, _ bars: BarRun, _ part: Double, _ profile: (Double) -> GreyProfile
     ) -> GreyResult? {

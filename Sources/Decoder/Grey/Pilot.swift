@@ -4,15 +4,16 @@
 ///
 /// Source: "pilot symbols" (Cavers, IEEE Trans. Veh. Technol. 40(4), 1991); the score is a correlation coefficient.
 struct Pilot {
-    /// A position on a profile where a book's code may lie, with the blur that the code would have.
+    /// A position on a profile (the brightness along a line) where a book's code may lie, with the blur that the code
+    /// would have.
     struct Match {
         var warp: Warp
         var spread: PointSpread
         var score: Float
     }
 
-    /// The light on one stretch of the pilot, for each of the usual blurs. The mean is subtracted, and the rest is
-    /// normalised to length 1.
+    /// One stretch of the pilot (the parts that are the same in all books' codes), as it looks with each of the usual
+    /// blurs. From each pattern, its mean is subtracted, and the rest is normalised to length 1.
     private struct Stretch {
         let from: Int
         let count: Int
@@ -58,7 +59,8 @@ struct Pilot {
     private var halves = [Float](repeating: 0, count: 64)
     private var matches: [Match] = []
 
-    /// The ink that is assumed for modules outside the pilot, which is about half of the full ink.
+    /// The ink that is assumed for modules outside the pilot (the parts that are the same in all books' codes). It is
+    /// about half of the full ink.
     private static let unknown: Float = 0.45
 
     init() {
@@ -158,7 +160,7 @@ struct Pilot {
         return dot(stretch.patterns[spread], halves, stretch.count) / energy
     }
 
-    /// Fills ``halves`` with the means of the profile over half modules.
+    /// Fills ``halves`` with the mean brightness of the profile in each half of a module.
     private mutating func measure(_ start: Float, _ module: Float, _ from: Int, _ count: Int) {
         let limit = Float(sums.count - 2)
         let step = module / 2

@@ -5,7 +5,8 @@ struct DigitSequence {
     var digits: Digits
     /// The mean squared difference between the code's ink and that of the digits, per sample.
     var cost: Float
-    /// The cost of the next best payload with a correct check digit, or the search limit if that is lower.
+    /// The cost of the next best payload with a correct check digit, or the limit of the search if no payload below the
+    /// limit was found.
     var runnerUp: Float
 
     /// The ratio of the runner-up's cost to the best payload's; 1 if both fit equally well.
@@ -32,7 +33,7 @@ final class Trellis {
     }
 
     /// The number of samples that are stored on either side of a digit. They cover the reach of the blur and the width
-    /// of the middle guard.
+    /// of the middle guard (the bars between the two halves of a code).
     private static let apron = PointSpread.reach + 5 * Modules.fineness
     private static let spread = 7 * Modules.fineness + 2 * apron
     /// The maximum number of lines that are read together. More lines would take time without improving the result.
@@ -247,10 +248,11 @@ extension Trellis {
 }
 
 extension Trellis {
-    /// The possible drifts in samples, half a module apart. If the paper is bent, the middle of a code may be shifted
-    /// by this much even if the positions of its ends are known.
+    /// The possible drifts (shifts of a digit from its assumed position) in samples, half a module apart. If the paper
+    /// is bent, the middle of a code may be shifted by this much even if the positions of its ends are known.
     private static let drifts = [-6, -4, -2, 0, 2, 4, 6]
-    /// The penalty, as a squared difference, for a drift that changes by half a module from one digit to the next.
+    /// The penalty if the drift (the shift from the assumed position) changes by half a module from one digit to the
+    /// next. It is added to the squared difference.
     private static let penalty: Float = 0.2
 
     /// Estimates the digits of the first line and, for each of the twelve digits, the distance by which it lies to the
@@ -337,7 +339,8 @@ enum DigitTemplates {
 
     /// The number of modules in a code.
     static let modules = 95
-    /// The modules that are bars of the guards, at both ends and in the middle.
+    /// The modules, counted from the left, that are bars in the guard patterns at both ends and in the middle of a
+    /// code.
     static let guardBars = [0, 2, 46, 48, 92, 94]
     /// The module at which the left digits start.
     static let leftDigits = 3

@@ -34,7 +34,7 @@ final class LineReader {
 
     /// Drops the halves of codes that were found on earlier lines. Must be called if the next line is not adjacent to
     /// the last one. zbar joins a left and a right half from neighbouring lines, which makes slanted codes readable (5
-    /// more of 126 ISBNs), but it must not join halves from two books.
+    /// more of the 126 ISBNs in the test photos), but it must not join halves from two books.
     func reset() { zbar_scanner_reset(scanner) }
 
     /// Reads one line.
@@ -91,13 +91,14 @@ final class LineReader {
 /// A code found on one line.
 struct LineCode {
     let digits: Digits
-    /// The position of the code's end, in values from the start of the line.
+    /// The position of the code's end, as the number of values from the start of the line.
     let end: Int
     /// True if the line crossed the code from its left to its right end.
     let isForward: Bool
 }
 
-/// Up to thirteen decimal digits, stored as one number so that counting the votes for a payload allocates nothing.
+/// Up to thirteen decimal digits, stored as one number so that counting the lines that show the same digits allocates
+/// nothing.
 struct Digits: Hashable {
     let number: Int
     let count: Int
@@ -141,10 +142,10 @@ struct LineEnd {
     let dy: Float
     /// True for the code's right end, false for its left one.
     let isRightEnd: Bool
-    /// The number of the line in its scan; a line that is read in both directions counts once.
+    /// The number of the line within its scan. A line that is read in both directions has one number.
     let line: Int
     /// True if the line alone showed the whole code. Otherwise, zbar may have joined halves from neighbouring lines,
-    /// and the position of the end is not reliable.
+    /// and the position of the code's end is not reliable.
     let isWhole: Bool
 }
 

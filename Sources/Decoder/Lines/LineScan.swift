@@ -18,7 +18,7 @@ struct LineScan {
 
     init() throws(DecoderError) { (reader, singleReader) = (try LineReader(), try LineReader()) }
 
-    /// Starts a new scan and removes all line ends.
+    /// Starts a new scan, and removes the line ends of the previous scan.
     mutating func begin() {
         lineEnds.removeAll(keepingCapacity: true)
         lines = 0
@@ -83,7 +83,7 @@ struct LineScan {
         }
     }
 
-    /// The way in which lines through a region are sampled.
+    /// The region whose lines are sampled, with the distance between two samples and the number of samples per line.
     private struct Path {
         let region: Region
         /// The distance from one sample to the next, in pixels.
@@ -155,10 +155,11 @@ struct LineScan {
     /// Reads a line. If a code is found, the line is read again on its own, in both directions, to find both ends of
     /// the code and its add-on.
     ///
-    /// Lines are read from alternating sides, and two of every four are read coarsely. The line scanner adapts its
-    /// threshold as it proceeds, so a code that is missed in one direction may be found in the other, and halves from
-    /// neighbouring lines are joined (106 ISBNs instead of 102). For a joined code, only the end of the second half is
-    /// known, so the corners of a code are computed from the lines that show it whole.
+    /// Lines are read from alternating sides, and two of every four are read coarsely, with fine brightness steps
+    /// ignored. The line scanner adapts its threshold as it proceeds, so a code that is missed in one direction may be
+    /// found in the other, and halves from neighbouring lines are joined (in the test photos, this finds 106 ISBNs
+    /// instead of 102). For a joined code, only the end of the second half is known, so the corners of a code are
+    /// computed from the lines that show it whole.
     private mutating func read<Value: FixedWidthInteger>(
         _ values: UnsafePointer<Value>, count: Int, stride: Int, from origin: (Float, Float), step: (Float, Float)
     ) {

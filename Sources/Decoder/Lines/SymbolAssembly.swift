@@ -34,7 +34,8 @@ extension [LineEnd] {
     }
 }
 
-/// The line ends of one payload, as a view that copies nothing.
+/// The line ends (points at which lines crossed an end of a code) that have the same payload. They are selected from
+/// `all` when they are needed, and not copied.
 private struct Group {
     let all: [LineEnd]
     let digits: Digits
@@ -48,7 +49,7 @@ private struct Group {
             corners: corners)
     }
 
-    /// Returns the points of one end of the code.
+    /// Returns the points at which lines crossed one end of the code.
     private func end(right: Bool, whole: Bool) -> Points {
         Points(all: all, digits: digits, isRightEnd: right, wholeOnly: whole)
     }
@@ -88,7 +89,7 @@ private struct Group {
     }
 }
 
-/// The points at one end of the code with a given payload.
+/// The points at which lines crossed one end of the code with a given payload.
 private struct Points {
     let all: [LineEnd]
     let digits: Digits

@@ -13,12 +13,12 @@ struct BarRun {
     private(set) var rows = -0.5...0.5
     /// The distance from the middle of the region to either end of a profile, in pixels along the region.
     private let reach: Double
-    /// The number of samples of a profile per pixel.
+    /// The number of samples per pixel of a profile (the brightness along a line).
     private let scale: Double
 
     /// The number of lines that are compared.
     private static let lines = 16
-    /// The number of lines from one line to the line that it is compared with.
+    /// The distance between two lines that are compared with each other, in lines.
     private static let lineDistance = 2
     /// The number of samples of a profile over the length of its region. A code has about four samples per module, and
     /// fewer if the region includes an add-on.
@@ -78,7 +78,8 @@ struct BarRun {
 
     private var height: Double { rows.upperBound - rows.lowerBound }
 
-    /// Converts a position in the bars' height, from -0.5 to 0.5, to a position in the region's height.
+    /// Converts a position within the height of the bars, from -0.5 to 0.5, to a position within the height of the
+    /// region.
     func offset(_ part: Double) -> Double { (rows.lowerBound + rows.upperBound) / 2 + part * height }
 
     /// Returns the grey levels across the bars, as the means of some adjacent lines.

@@ -7,7 +7,8 @@ import Glibc
 /// ICCV 1987). OpenCV's detector uses it for bar codes, following "Universal barcode detector via semantic
 /// segmentation" and its predecessors.
 struct RegionFinder {
-    /// The side of a block in pixels, at scale 1. A code with one pixel per module is then twelve blocks long.
+    /// The side of a block (the small square whose gradients are summed up) in pixels, at scale 1. At this scale, a
+    /// code with one pixel per module is twelve blocks long.
     static let blockSide = 8
 
     private var blocks: [Block] = []
@@ -16,7 +17,7 @@ struct RegionFinder {
     /// The side of a block in pixels, at the current scale.
     private var side = RegionFinder.blockSide
     private var found: [Region] = []
-    /// For each column, the sums of three vertically adjacent blocks.
+    /// For each column of blocks, the sums over three vertically adjacent blocks.
     private var threes: [SIMD4<Float>] = []
     /// The indexes of the blocks in the region that is being grown.
     private var members: [Int] = []
@@ -29,7 +30,7 @@ struct RegionFinder {
         var doubleX: Float = 0
         var doubleY: Float = 0
         var isCandidate = false
-        /// The energy of a candidate and its surroundings.
+        /// The energy (the sum of the squared gradients) of a candidate and its surroundings.
         var strength: Float = 0
 
         var energy: Float { sums.x + sums.z }
@@ -106,13 +107,15 @@ struct RegionFinder {
         sums.2 &+= SIMD8<Int32>(truncatingIfNeeded: SIMD8<UInt16>(truncatingIfNeeded: yy))
     }
 
-    /// The energy above which a block and its neighbours show more than noise.
+    /// The energy (the sum of the squared gradients) above which a block and its neighbours show more than noise.
     private static let strong = Float(blockSide * blockSide / 2) * 9 * 60
-    /// The minimum energies of the blocks from which regions are grown, tried from high to low. Bars that are printed
-    /// on cloth have a hundred times the energy of the cloth, and must not be joined with it.
+    /// The minimum energies (sums of the squared gradients) of the blocks from which regions are grown, tried from high
+    /// to low. Bars that are printed on cloth have a hundred times the energy of the cloth, and must not be joined with
+    /// it.
     private static let seeds = [strong * 256, strong * 16, strong]
-    /// The minimum energy of a seed's neighbours, as a fraction of the seed's minimum energy. The energies of light and
-    /// shaded parts of one code differ by less.
+    /// The minimum energy (sum of the squared gradients) of the blocks that are joined to a seed, as a fraction of the
+    /// minimum energy of the seed, the block from which a region is grown. The energies of light and shaded parts of
+    /// one code differ by less.
     private static let shade: Float = 1.0 / 16
 
     /// Marks as candidates the blocks whose surroundings (3 by 3 blocks) have strong gradients in one direction.
@@ -160,7 +163,7 @@ struct RegionFinder {
         found.sort { $0.weight > $1.weight }
     }
 
-    /// Fills ``members`` with the blocks connected to a seed.
+    /// Fills ``members`` with the blocks that are connected to a seed, the block from which a region is grown.
     private mutating func grow(from seed: Int, least: Float) {
         members.removeAll(keepingCapacity: true)
         members.append(seed)
@@ -222,9 +225,9 @@ struct Region {
     /// The direction across the bars, as a vector of length 1. It may point to the code's left or right end, because
     /// these are not known.
     var across: Point
-    /// The size across the bars, in pixels.
+    /// The region's size across the bars, in pixels.
     var length: Double
-    /// The size along the bars, in pixels.
+    /// The region's size along the bars, in pixels.
     var height: Double
     /// The sum of the squared grey-level differences between nearby pixels, over the whole region. The higher the
     /// weight, the likelier the region is a code.

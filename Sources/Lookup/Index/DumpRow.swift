@@ -10,7 +10,7 @@ enum DumpRow {
     case edition(id: Int64, version: Version, record: JSONValue)
     case work(id: Int64, version: Version, authors: [Int64])
     case author(id: Int64, version: Version, name: String)
-    /// A redirect, a deleted record, or a record of a type that the index does not need.
+    /// A row that is a redirect, a deleted record, or a record of a type that the index does not need.
     case other
     /// A row that cannot be parsed. Such rows are counted and do not stop the build.
     case junk(Junk)

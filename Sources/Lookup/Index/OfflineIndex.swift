@@ -170,7 +170,7 @@ enum IndexSchema {
         "pages", "language", "originalLanguage", "format", "series", "seriesNumber", "cover",
     ]
 
-    /// Returns the statement that inserts a row, or replaces an older revision of the row.
+    /// Returns the SQL statement that inserts a row, or replaces an older revision of the row.
     static func upsert(_ table: String, _ columns: [String]) -> String {
         let changes = columns.dropFirst().map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
         let marks = columns.map { _ in "?" }.joined(separator: ", ")
@@ -221,7 +221,7 @@ enum IndexSchema {
         """,
     ]
 
-    /// The query for all facts about a list of ISBNs, which is a JSON array of numbers.
+    /// The SQL query for all facts about a list of ISBNs. Its argument is a JSON array of the ISBNs as numbers.
     static let query = """
         SELECT isbn.isbn AS isbn, edition.*, coalesce(author.name, credit.name) AS creditName, credit.role AS creditRole
         FROM json_each(?) AS asked
@@ -254,22 +254,22 @@ public enum OfflineIndexError: Error, Sendable, Equatable, CustomStringConvertib
     public var description: String {
         switch self {
         case .missing(let path): "there is no offline index at \(path); build one with 'scan index build'"
-        case .foreign(let path): "\(path) is not an offline index of Bookplate; build one with 'scan index build'"
+        case .foreign(let path): "\(path) is not a Bookplate offline index; build one with 'scan index build'"
         case .newer(let path):
-            "the offline index \(path) was built by a newer Bookplate; build it again, or update Bookplate"
+            "the offline index \(path) was built by a newer version of Bookplate; build it again, or update Bookplate"
         case .damaged(let path, let cause):
             "the offline index \(path) is damaged (\(cause)); build it again with 'scan index build'"
         case .unreadable(let path, let cause): "cannot read \(path): \(cause)"
         case .brokenDump(let path, let cause): "\(path) is truncated or damaged (\(cause)); download it again"
         case .noEditions(let paths):
-            "there is no edition with an ISBN in \(paths.joined(separator: ", ")); include Open Library's dump of editions"
+            "no edition with an ISBN was found in \(paths.joined(separator: ", ")); include Open Library's dump of editions"
         case .occupied(let path):
             "\(path) is not an offline index, so it was not replaced; give another file name for the index"
         case .dumpInTheWay(let path, let dump):
             "building the index \(path) would overwrite the dump \(dump); give another file name for the index"
         case .cannotWrite(let path, let cause): "cannot write \(path): \(cause)"
         case .alreadyBuilding(let path): "another process is building \(path); wait until it has finished"
-        case .cancelled: "the build was cancelled; an existing index is unchanged"
+        case .cancelled: "the build was cancelled; an index that existed before was not changed"
         }
     }
 }

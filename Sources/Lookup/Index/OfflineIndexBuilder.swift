@@ -301,7 +301,7 @@ struct RowWriter {
         ])
     }
 
-    /// Returns the valid ISBNs that a record lists, as numbers and without duplicates.
+    /// Returns the valid ISBNs that a record lists, each once and as a number.
     private static func isbns(_ record: JSONValue) -> [Int64] {
         var numbers: [Int64] = []
         for text in OpenLibraryEdition.numbers(record) {

@@ -6,8 +6,8 @@ import HTTP
 /// a private address.
 ///
 /// Every request obeys the same rate limits as a lookup: at most one request per second after a burst of three,
-/// Retry-After is honoured, and after five failures in a row the server is not asked for a while. Covers do not come
-/// from the same hosts as catalogue records, so their requests are counted separately
+/// Retry-After is honoured, and after five failures in a row no request is sent to the server for a while. Covers do
+/// not come from the same hosts as catalogue records, so their requests are counted separately
 /// (``SourceName/openLibraryCovers``, ``SourceName/googleBooksCovers``). Downloading many covers therefore does not
 /// delay lookups, and a cover server that is down does not block its catalogue.
 ///

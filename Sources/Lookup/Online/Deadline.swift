@@ -60,7 +60,7 @@ final class Deadline: Sendable {
         return keepsSome ? min(left, .seconds(2)) : max(left, .seconds(1))
     }
 
-    /// After a connection has failed, deducts its time limit from the time left for connecting. At least 1 s remains.
+    /// Deducts the time limit of a connection that has failed from the time left for connecting. At least 1 s remains.
     func spendConnecting(keepsSome: Bool) {
         let spent = connecting(keepsSome: keepsSome)
         state.withLock { $0.connecting = max(.seconds(1), $0.connecting - spent) }
@@ -68,7 +68,7 @@ final class Deadline: Sendable {
 }
 
 /// The sources that one call of the lookup could not reach, or that refused its requests because they need a key. The
-/// call does not ask these sources about its other books.
+/// call does not query these sources for its other books.
 final class UnreachableSources: Sendable {
     private let errors = Mutex<[SourceName: LookupError]>([:])
 

@@ -3,7 +3,7 @@ import HTTP
 
 /// Google Books, with one ISBN per request. Source: developers.google.com/books/docs/v1/reference/volumes.
 ///
-/// Without a key, Google Books currently always answers with status 429. It is asked anyway, because that may change.
+/// Without a key, Google Books currently always answers with status 429. It is queried anyway, because that may change.
 /// After such an answer, Google Books is skipped until the next day, and lookups report it as *not asked*.
 struct GoogleBooks: OnlineSource {
     let base: WebAddress
@@ -56,7 +56,7 @@ struct GoogleBooks: OnlineSource {
             return .blocked(failure("the Books API is not enabled for its key; enable it at console.cloud.google.com"))
         }
         if has("dailyLimitExceeded", "rateLimitExceeded", "userRateLimitExceeded", "quotaExceeded") {
-            return .temporary(failure("was asked too often (403)", retryAfter: RetryAfter.default))
+            return .temporary(failure("has received too many requests (403)", retryAfter: RetryAfter.default))
         }
         let refusal = failure("refuses to answer (\(answer.status)): \(message)")
         return answer.status == 403 ? .blocked(refusal) : .badData(refusal)

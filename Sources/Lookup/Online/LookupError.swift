@@ -60,7 +60,8 @@ enum LookupError: Error, Sendable, Equatable {
         case 511: self = .blocked(failure("the network requires you to sign in (511)"))
         case 401, 403, 407, 451: self = .blocked(failure("refuses to answer (\(answer.status))"))
         case 429:
-            self = .temporary(failure("was asked too often (429)", retryAfter: retryAfter ?? RetryAfter.default))
+            self = .temporary(
+                failure("has received too many requests (429)", retryAfter: retryAfter ?? RetryAfter.default))
         case 408, 425, 500...:
             self = .temporary(failure("is not working (\(answer.status))", retryAfter: retryAfter))
         default: self = .badData(failure("sent an unexpected answer (\(answer.status))"))
@@ -73,7 +74,7 @@ extension SourceError {
         let day = now.formatted(.iso8601.year().month().day())
         return SourceError(
             source: source,
-            reason: "its certificate cannot be checked, because this machine's clock says \(day); set the clock")
+            reason: "its certificate cannot be checked, because this machine's clock shows \(day); set the clock")
     }
 }
 
@@ -89,7 +90,7 @@ extension HTTPAnswer {
 
 /// The Retry-After header (RFC 9110, 10.2.3).
 enum RetryAfter {
-    /// The time to wait after a status 429 without the header.
+    /// The time to wait after an answer with status 429 that has no Retry-After header.
     static let `default`: Duration = .seconds(60)
     private static let range: ClosedRange<Double> = 1...3600
 

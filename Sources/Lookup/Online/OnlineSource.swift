@@ -7,16 +7,16 @@ protocol OnlineSource: Sendable {
     var name: SourceName { get }
     /// The number of ISBNs in one request.
     var batchSize: Int { get }
-    /// True if an API key is set for the source. The source is then asked even if it refused earlier requests without a
-    /// key.
+    /// True if an API key is set for the source. The source is then queried even if it refused earlier requests without
+    /// a key.
     var hasKey: Bool { get }
 
-    /// Asks the source about up to ``batchSize`` ISBNs.
+    /// Queries the source for up to ``batchSize`` ISBNs.
     ///
     /// - Returns: an answer for every ISBN.
     func lookUp(_ isbns: [ISBN], through client: SourceClient) async -> [ISBN: SourceAnswer]
 
-    /// Asks the source for the fields that are missing from a record, if it has another address for them.
+    /// Requests the fields that are missing from a record, if the source has another address for them.
     func complete(_ metadata: Metadata, of isbn: ISBN, through client: SourceClient) async -> Metadata
 }
 
@@ -42,7 +42,7 @@ extension OnlineSource {
 }
 
 extension Metadata {
-    /// The fields that a record needs. If one of them is missing, another source is asked. A missing description or
+    /// The fields that a record needs. If one of them is missing, another source is queried. A missing description or
     /// missing subjects are not worth another request.
     static let essentials: Set<Field> = [
         .title, .authors, .publisher, .publishedDate, .pageCount, .language, .coverURL,

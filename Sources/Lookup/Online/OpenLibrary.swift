@@ -1,7 +1,7 @@
 import Bookplate
 import HTTP
 
-/// Open Library, which is asked about many ISBNs in one request. Fields that are missing from its answer are filled
+/// Open Library, which answers for many ISBNs in one request. Fields that are missing from its answer are filled in
 /// from the records of the editions.
 ///
 /// Source: openlibrary.org/dev/docs/api/books. `jscmd=data` returns the authors of the work but no languages;
@@ -28,8 +28,8 @@ struct OpenLibrary: OnlineSource {
         return answers
     }
 
-    /// Returns a JSON object with the records. The keys are the bibkeys, and books that Open Library does not know are
-    /// missing.
+    /// Returns a JSON object with the records. Its keys have the form `ISBN:9780306406157`. Books that Open Library
+    /// does not know are missing from it.
     private func books(
         _ isbns: [ISBN], _ command: String, through client: SourceClient
     ) async throws(LookupError) -> JSONValue {
@@ -56,9 +56,9 @@ struct OpenLibrary: OnlineSource {
         return .found(metadata)
     }
 
-    /// Fills missing fields from the editions, with one request for the whole batch. A single incomplete book is left
-    /// to ``complete(_:of:through:)``. If the request fails, the records stay as they are, because an incomplete record
-    /// is better than a failure.
+    /// Fills in missing fields from the records of the editions, with one request for the whole batch. A single
+    /// incomplete book is left to ``complete(_:of:through:)``. If the request fails, the records stay as they are,
+    /// because an incomplete record is better than a failure.
     private func repairTogether(_ answers: inout [ISBN: SourceAnswer], through client: SourceClient) async {
         let incomplete = answers.keys.sorted().filter { Self.isRepairable(answers[$0]) }
         guard incomplete.count > 1 else { return }
@@ -80,7 +80,7 @@ struct OpenLibrary: OnlineSource {
         return metadata.authorNames.isEmpty || metadata.language == nil
     }
 
-    /// Fills missing fields from the record of the edition, and requests the authors' names if only their keys are
+    /// Fills in missing fields from the record of the edition, and requests the authors' names if only their keys are
     /// known. If a request fails, the fields found so far are kept.
     func complete(_ metadata: Metadata, of isbn: ISBN, through client: SourceClient) async -> Metadata {
         var metadata = metadata

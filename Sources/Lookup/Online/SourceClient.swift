@@ -51,8 +51,8 @@ struct SourceClient: Sendable {
         case answered(HTTPAnswer)
         /// No request was sent, for the reason in the error.
         case notSent(LookupError)
-        /// The request failed. The failure counts against the source only if it was the source's fault, unlike a
-        /// missing network on this machine.
+        /// The request failed. The failure is counted for the source only if it was the source's fault. A missing
+        /// network on this machine, for example, is not counted.
         case failed(LookupError, isWorthRetrying: Bool, isSourcesFault: Bool)
     }
 
@@ -113,7 +113,7 @@ struct SourceClient: Sendable {
             }
             address = target
         }
-        let reason = "redirects more than \(Self.redirects) times"
+        let reason = "redirected the request more than \(Self.redirects) times"
         return .failed(
             .badData(SourceError(source: source, reason: reason)), isWorthRetrying: false, isSourcesFault: true)
     }
@@ -180,14 +180,15 @@ struct SourceClient: Sendable {
             deadline.start()
             guard remaining > .zero else {
                 return .temporary(
-                    SourceError(source: source, reason: "there was no time left to ask", retryAfter: .seconds(1)))
+                    SourceError(
+                        source: source, reason: "there was no time left for a request", retryAfter: .seconds(1)))
             }
             return nil
         }
     }
 
     /// Pauses before the next attempt: about 0.3 s after the first attempt and 0.6 s after the second, with random
-    /// jitter, or longer if the source has asked for a longer pause.
+    /// jitter, or longer if the source has requested a longer pause.
     ///
     /// - Returns: true if there is time for another attempt.
     private func pause(after number: Int, _ error: LookupError) async -> Bool {
@@ -202,7 +203,8 @@ struct SourceClient: Sendable {
         }
     }
 
-    /// Updates the stored state of the source. The answer has arrived even if this fails, so an error is only logged.
+    /// Updates the stored state of the source. An error is only logged, because the answer of the source has already
+    /// arrived.
     private func update(_ change: @escaping @Sendable (inout SourceState) -> Void) async {
         do { try await policy.states.update(source, change) } catch {
             policy.report("lookup: the state of \(source.displayName) cannot be stored: \(error)")
@@ -213,15 +215,16 @@ struct SourceClient: Sendable {
 /// The decision about one more request to a source, according to the rate limits of this machine.
 enum RateLimitDecision: Sendable, Equatable {
     case now
-    /// The request has been counted and may be sent after this wait.
+    /// The request has been counted against the rate limits, and may be sent after this wait.
     case after(Duration)
-    /// The source has asked for a pause of this length. A new decision is needed after the pause.
+    /// The source has requested a pause of this length. A new decision is needed after the pause.
     case retryAfter(Duration)
-    /// The necessary wait is longer than the time that is left. The request was not counted.
+    /// The necessary wait is longer than the time that is left. The request was not counted against the rate limits.
     case tooLong(Duration, reason: String)
     case refused(LookupError)
 
-    /// Decides about a request. Counts the request if it may be sent; otherwise the state stays unchanged.
+    /// Decides if a request may be sent. If so, the request is counted in the state; otherwise the state stays
+    /// unchanged.
     init(_ state: inout SourceState, at now: Date, longestWait: Duration, honoursNotAsked: Bool) {
         if honoursNotAsked, let reason = state.reasonNotToAsk(at: now) {
             self = .refused(.notAsked(reason: reason))
@@ -236,7 +239,8 @@ enum RateLimitDecision: Sendable, Equatable {
         let pause = next.breaker.wait(at: now)
         if pause > .zero {
             self = .tooLong(
-                pause, reason: "failed \(state.breaker.failures) times in a row and is not asked again for a while")
+                pause,
+                reason: "failed \(state.breaker.failures) times in a row and will not be queried again for a while")
         } else if wait > longestWait {
             self = .tooLong(wait, reason: "other requests from this machine must be sent first")
         } else {
@@ -255,14 +259,14 @@ enum RateLimitDecision: Sendable, Equatable {
 }
 
 extension SourceState {
-    /// Returns the remaining time of the pause that the source has asked for; `nil` if there is no pause. The result is
+    /// Returns the remaining time of the pause that the source has requested; `nil` if there is no pause. The result is
     /// at most an hour, because the clock may have been set back.
     fileprivate func rest(at now: Date) -> Duration? {
         guard let restUntil, restUntil > now else { return nil }
         return .milliseconds(Int64(min(restUntil.timeIntervalSince(now), 3600) * 1000) + 1)
     }
 
-    /// Returns the reason why the source may not be asked today; `nil` if it may be asked.
+    /// Returns the reason why the source may not be queried today; `nil` if it may be queried.
     func reasonNotToAsk(at now: Date) -> String? {
         // A time more than a day ahead is ignored, because the clock must have been set back.
         guard let notAskedUntil, now < notAskedUntil, notAskedUntil.timeIntervalSince(now) <= 86_400 else { return nil }
@@ -271,7 +275,7 @@ extension SourceState {
 }
 
 extension LookupError {
-    /// Stores the pause or the refusal, so that other processes respect it too.
+    /// Stores the pause or the refusal that the error contains, so that other processes respect it too.
     func record(in state: inout SourceState, at now: Date) {
         switch self {
         case .temporary(let failure):

@@ -3,7 +3,7 @@ import FoundationEssentials
 import HTTP
 import Synchronization
 
-/// Asks every online source separately, to find out which sources answer.
+/// Queries every online source separately, to find out which sources answer.
 ///
 /// The same rules apply as for a lookup: rate limits, Retry-After and a stored refusal ("needs a key"). The cache is
 /// not used.
@@ -16,9 +16,9 @@ public struct SourceProbe: Sendable {
     public struct Finding: Sendable, Equatable {
         public var source: SourceName
         public var answer: SourceAnswer
-        /// The time by which the server's clock is ahead of this machine's clock, according to the Date header. It is
-        /// precise to a second, and too low by the time that the answer took to arrive. `nil` if there is no answer or
-        /// no such header.
+        /// The time by which the server's clock is ahead of this machine's clock, according to the Date header. The
+        /// value is precise to a second, and too low by the time that the answer took to arrive. `nil` if there is no
+        /// answer, or no Date header in it.
         public var clockLead: Duration?
 
         public init(source: SourceName, answer: SourceAnswer, clockLead: Duration? = nil) {
@@ -45,11 +45,11 @@ public struct SourceProbe: Sendable {
         isOffline = configuration.isOffline
     }
 
-    /// Asks all sources about one book, all at the same time.
+    /// Queries all sources for one book, all at the same time.
     ///
-    /// - Parameter timeout: the time limit for waiting until the rate limits allow a request to a source, and also the
-    ///   time limit for the answer of the source.
-    /// - Returns: the results, in the order in which a lookup asks the sources.
+    /// - Parameter timeout: the longest time to wait until the rate limits allow a request to a source. The same limit
+    ///   then applies to the wait for the answer of the source.
+    /// - Returns: the results, in the order in which a lookup queries the sources.
     public func ask(for isbn: ISBN, timeout: Duration = .seconds(6)) async -> [Finding] {
         await withTaskGroup(of: (Int, Finding).self) { group in
             for (index, source) in sources.enumerated() {

@@ -29,7 +29,7 @@ enum OpenLibraryEdition {
         return metadata
     }
 
-    /// Returns the ISBNs that an edition lists, as they are written there.
+    /// Returns the ISBNs that an edition lists, in the form in which they are written there.
     static func numbers(_ edition: JSONValue) -> [String] {
         FieldLimits.texts(edition["isbn_13"]) + FieldLimits.texts(edition["isbn_10"])
     }
@@ -50,7 +50,7 @@ enum OpenLibraryEdition {
         edition["key"]?.string.flatMap { number(in: $0, "/books/OL", "M") }.map { "OL\($0)M" }
     }
 
-    /// Returns the number in a key such as `/books/OL123M`.
+    /// Returns the number in a key, such as 123 for `/books/OL123M`.
     static func number(in key: String, _ prefix: String, _ suffix: String) -> Int64? {
         guard key.utf8.count < 40, key.hasPrefix(prefix), key.hasSuffix(suffix) else { return nil }
         let digits = key.dropFirst(prefix.count).dropLast(suffix.count)
