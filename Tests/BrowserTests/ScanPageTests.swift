@@ -89,13 +89,13 @@ extension `In a browser` {
                 kiosk.kill()
                 try await browser.wait(
                     "the loss is announced",
-                    until: "document.getElementById('news').textContent.includes('does not answer')"
+                    until: "document.getElementById('news').textContent.includes('is not responding')"
                 )
                 let second = try await KioskProcess(home: kiosk.home, port: kiosk.port)
                 defer { second.remove() }
                 try await browser.wait(
                     "it reconnects automatically",
-                    until: "!document.getElementById('news').textContent.includes('does not answer') && (\(Self.card))")
+                    until: "!document.getElementById('news').textContent.includes('not responding') && (\(Self.card))")
                 try await browser.type(Keys.enter)
                 try await browser.wait("saved", until: Self.saved)
                 #expect(try await second.titles() == ["Pride and prejudice"])

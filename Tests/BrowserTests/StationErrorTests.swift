@@ -18,7 +18,7 @@ extension `In a browser` {
                 let isDone = "!document.documentElement.hasAttribute('data-acting')"
                 try await browser.driver.run(
                     "window.real = fetch; window.fetch = () => Promise.reject(new TypeError()); \(open)")
-                try await browser.wait("away", until: Self.toasts + ".includes('does not answer')")
+                try await browser.wait("away", until: Self.toasts + ".includes('is not responding')")
                 try await browser.driver.run("\(shut); \(Self.isBusy) \(open)")
                 try await browser.wait("busy", until: Self.toasts + ".includes('The library is busy.')")
 

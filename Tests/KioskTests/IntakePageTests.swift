@@ -42,7 +42,7 @@ private let utc = TimeZone(secondsFromGMT: 0)!
             try await station.send("POST", "/api/station/rows/save", #"{"ids":["\#(item)"]}"#)
             let after = try await station.get("/intake")
             #expect(after.contains("Nothing is waiting"))
-            #expect(after.contains("Undo: 1 saved"))
+            #expect(after.contains("Undo saving 1 book"))
         }
     }
 

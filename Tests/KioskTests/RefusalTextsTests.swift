@@ -158,11 +158,11 @@ private let day = CalendarDay("2026-03-17")!
                     "PATCH", "/api/books/\(book.id)", #"{"pageCount": -1}"#, 422, "field.pageCount",
                     "Die Seitenzahl: eine"
                 ),
-                ("POST", "/api/books", #"{"title": " "}"#, 422, "field.title", "Leer: der Titel."),
+                ("POST", "/api/books", #"{"title": " "}"#, 422, "field.title", "Der Titel ist leer."),
                 ("POST", "/api/station/captures", #"{"text": "97804"}"#, 422, "isbn", "hat 5 Ziffern"),
                 ("POST", "/api/session/stop", "{}", 422, "notActive", "Es läuft keine Sitzung"),
                 ("PATCH", "/api/notes/none", #"{"text": "x"}"#, 404, "notThere", "vielleicht wurde es gelöscht"),
-                ("PATCH", "/api/tags", #"{"name": "None", "newName": "x"}"#, 422, "label", "nichts namens „None“"),
+                ("PATCH", "/api/tags", #"{"name": "None", "newName": "x"}"#, 422, "label", "Den Namen „None“ gibt"),
                 ("GET", "/api/books/none", nil, 404, "notThere", "Das gibt es nicht"),
                 ("DELETE", "/api/stations/none", nil, 404, "notThere", "Diese Station gibt es nicht."),
                 ("GET", "/api/books?after=nowhere", nil, 400, "badQuery", "Diese Stelle der Liste"),
@@ -177,20 +177,23 @@ private let day = CalendarDay("2026-03-17")!
     @Test(arguments: [
         (
             Language.english, "2019", "2018-03-17",
-            "The book cannot have been finished on 17 March 2018, because it was only started in 2019. "
-                + "Change or clear one of the two days."
+            "You cannot have finished the book on 17 March 2018, because you only started it in 2019. "
+                + "Change or clear one of the two dates."
         ),
         (
             .german, "2019", "2018-03",
-            "Im März 2018 beendet, aber erst 2019 begonnen: Einen der beiden Tage ändern oder leeren."
+            "Das Buch kann nicht im März 2018 beendet worden sein, weil es erst 2019 begonnen wurde. "
+                + "Eines der beiden Daten ändern oder leeren."
         ),
         (
             .german, "2019-03-17", "2018",
-            "2018 beendet, aber erst am 17. März 2019 begonnen: Einen der beiden Tage ändern oder leeren."
+            "Das Buch kann nicht 2018 beendet worden sein, weil es erst am 17. März 2019 begonnen wurde. "
+                + "Eines der beiden Daten ändern oder leeren."
         ),
         (
             .french, "2019-03-17", "2018-03",
-            "Terminé en mars 2018 mais commencé le 17 mars 2019\u{A0}: changez ou effacez l’un des deux jours."
+            "Le livre ne peut pas avoir été terminé en mars 2018, car il a été commencé le 17 mars 2019. "
+                + "Changez ou effacez l’une des deux dates."
         ),
     ])
     func `names a month or a year as precisely as a day`(

@@ -86,7 +86,7 @@ import Testing
             #expect(page.contains(#"data-saves="[&quot;\#(item)&quot;]">Save 1 book<"#))
             try await station.send("POST", "/api/station/rows/\(item)/save", #"{"anotherCopy":false}"#)
             let saved = try await station.get("/scan?row=\(item)")
-            #expect(saved.contains("Undo: 1 saved"))
+            #expect(saved.contains("Undo saving 1 book"))
             // Card and bar undo the act that they show, not a later act of another page.
             let acts = saved.matches(of: /data-act="POST \/api\/station\/undo" data-body="([^"]*)"/).map(\.output.1)
             let change = try #require(saved.firstMatch(of: /data-change="([^"]+)"/)?.output.1)

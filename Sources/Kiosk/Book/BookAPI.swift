@@ -98,7 +98,7 @@ struct BookAPI: Sendable {
         return JSONResponse(book.json.with(change: change))
     }
 
-    /// Adds another copy of the same edition. The copy is owned and has the status To Read. If the book has no ISBN,
+    /// Adds another copy of the same edition. The copy is owned and has the status "To Read". If the book has no ISBN,
     /// the copy gets a new edition, because nothing identifies the existing one.
     private func addCopy(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let copy = try context.id(of: Copy.self)

@@ -56,7 +56,7 @@ struct BookFormPage: Sendable {
 
     /// Saves a new book. The response is 201 with the book's JSON and `change`, 409 `owned` if the edition is already
     /// owned and `anotherCopy` is not set, 422 `field.NAME` for an invalid value, or 400 for a wrong type. A second
-    /// request with the same `request` saves nothing more.
+    /// request with the same id in `request` saves nothing more.
     private func enter(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let now = parts.ports.now()
         let entered = try EnteredBook(try await request.object())
@@ -91,8 +91,8 @@ struct BookFormPage: Sendable {
         }
     }
 
-    /// Returns the confirmed book, recorded as the answer to the oldest queue item with the same ISBN. Later items may
-    /// be other copies, so they stay in the queue.
+    /// Returns the confirmed book together with the id of the oldest queue item with the same ISBN. This item leaves
+    /// the queue when the book is saved. Later items may be other copies, so they stay in the queue.
     private func answeringItem(_ confirmed: Confirmed) async throws -> Confirmed {
         guard let isbn = confirmed.isbn, !confirmed.preset.isWishlist else { return confirmed }
         let item = try await parts.library.items(in: [.waiting]).first { $0.isbn == isbn }
@@ -159,7 +159,7 @@ struct BookFormView {
 /// A new book from the form, with the values of a ``BookPatch`` and the values that only a new book has.
 struct EnteredBook: Sendable {
     let confirmed: Confirmed
-    /// The dates for the reading that the book's status creates.
+    /// The dates for the reading that is created if the book's status requires one.
     let dates: DateEdit
     private let note: String?
     private let patch: BookPatch

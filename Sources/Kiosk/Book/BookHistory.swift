@@ -37,8 +37,8 @@ struct BookHistory {
 
     private var shown: ArraySlice<SessionRecord> { sessions.prefix(BookPage.sessionsAtATime) }
 
-    /// The expected end of the reading, such as "Finished around 12 May at 20 pages per day."; `nil` if there is no
-    /// forecast.
+    /// The expected end of the reading, such as "At 20 pages per day, you’ll finish around 12 May."; `nil` if there is
+    /// no forecast.
     private var forecast: String? {
         guard let forecast = stats?.readings.first(where: { $0.reading.id == book.copy.reading?.id })?.forecast
         else { return nil }
@@ -95,7 +95,8 @@ struct BookHistory {
         return [ReadingDate.started, end].compactMap(\.self).map { texts.date($0, of: reading, copy: book.id) }
     }
 
-    /// The readings that were cancelled by setting the book to To Read. They are kept, but they do not count anywhere.
+    /// The readings that were cancelled by setting the book to "To Read". They are kept, but they do not count
+    /// anywhere.
     private var cancelled: [View] {
         book.copy.readings.filter { $0.state == .cancelled }.map { reading in
             let details = [
@@ -140,8 +141,8 @@ struct BookHistory {
 
 /// The progress entries that the page shows for one reading, the newest first.
 struct ShownEntries: Sendable {
-    /// The maximum numbers of entries that the page shows. `atFirst` is for readings that are not selected, and
-    /// `atATime` is for the selected reading.
+    /// The maximum number of entries that the page shows for one reading: `atATime` for the reading that is selected,
+    /// and `atFirst` for each of the others.
     static let (atFirst, atATime) = (12, 60)
 
     let entries: ArraySlice<ProgressEntry>

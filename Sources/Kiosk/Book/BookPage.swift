@@ -70,8 +70,8 @@ struct BookPage: Sendable {
         return view
     }
 
-    /// Returns the latest progress entries of the last eight readings. `?reading=` selects a reading, and `?entries=`
-    /// is the number of its newer entries to skip.
+    /// Returns the latest progress entries of the last eight readings, and of the reading that `?reading=` selects.
+    /// `?entries=` is the number of entries to skip in the selected reading, counted from the newest.
     private func entries(of book: Book, _ request: Request) async throws -> [ID<Reading>: ShownEntries] {
         let offset = try request.number("entries", in: 0...1_000_000, or: 0)
         let asked = request.uri.queryParameters["reading"].map { ID<Reading>(rawValue: String($0)) }
@@ -240,7 +240,8 @@ struct BookHead {
 }
 
 extension Metadata {
-    /// The contributors in the form in which a person edits them: one per line, with the role unless it is author.
+    /// The contributors in the form in which a person edits them: one per line, followed by a colon and the role,
+    /// unless the role is author.
     var peopleLines: String {
         authors.map { $0.role == .author ? $0.name : "\($0.name):\($0.role.rawValue)" }.joined(separator: "\n")
     }
@@ -356,7 +357,7 @@ struct BookDetails {
         return facts.map { ["fact": $0.0, "is": $0.1] }
     }
 
-    /// The dates of the current reading that fit the book's status.
+    /// The dates of the current reading that match the book's status.
     private var dates: [View] {
         guard let reading = book.copy.reading else { return [] }
         let id = book.id
@@ -456,8 +457,8 @@ enum ReadingDate: String {
 }
 
 extension Texts {
-    /// Returns the values of a button that opens the calendar for one date of a reading. A reading cannot end before it
-    /// begins, so the calendar offers only the days that are possible.
+    /// Returns the template values of a button that opens the calendar for one date of a reading. The calendar offers
+    /// only days on which the reading would not end before it begins.
     func date(_ which: ReadingDate, of reading: Reading, copy: ID<Copy>) -> View {
         let end = reading.finished ?? reading.stopped
         let (day, least, most): (CalendarDay?, CalendarDay?, CalendarDay?) =

@@ -51,7 +51,7 @@ struct BookPatch: Sendable {
         }
     }
 
-    /// Adds the change to one field of the metadata.
+    /// Adds a change of one metadata field to this patch, after checking the new value.
     private mutating func edit(_ name: String, _ set: (inout MetadataEdit) -> Void) throws {
         var edit = MetadataEdit()
         set(&edit)
@@ -108,7 +108,7 @@ struct BookPatch: Sendable {
         }
     }
 
-    /// Converts the text of a member. As on the command line, an empty text clears the field.
+    /// Converts the text of a member with `check`. As on the command line, an empty text clears the field.
     private static func converted<Result>(
         _ sent: RequestObject, _ name: String, _ check: (String) throws -> Result
     ) throws -> Edit<Result> {
@@ -128,8 +128,8 @@ extension RequestObject {
         case .clear, .set(""): return .clear
         case .set(let text):
             guard let format = Metadata.Format.named(text) else {
-                let formats = Metadata.Format.allCases.map(\.rawValue).joined(separator: ", ")
-                throw Self.refusal(name, "one of \(formats)")
+                let formats = Metadata.Format.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", ")
+                throw Self.refusal(name, "one of these: \(formats)")
             }
             return .set(format)
         }
@@ -160,7 +160,7 @@ struct EditPrecondition: Sendable {
         expected = try sent.object(Self.memberName)?.members ?? [:]
     }
 
-    /// Checks that the current values are the expected ones.
+    /// Checks that the current values are still those that the page showed.
     ///
     /// - Parameter now: a function that returns the current value of a member, or several values if pages show it in
     ///   several forms.
@@ -173,7 +173,8 @@ struct EditPrecondition: Sendable {
             guard let shown = current.first, !current.contains(where: accepted.contains) else { continue }
             throw RequestRefusal(
                 .changed,
-                "Somebody else has changed this in the meantime. It is now: \(shown.summary). Save again to replace it.",
+                "Somebody else has changed this value in the meantime. The current value is: \(shown.summary). "
+                    + "Save again to replace it.",
                 member: name, values: ["is": shown.summary], key: "changed", now: now(name).first)
         }
     }

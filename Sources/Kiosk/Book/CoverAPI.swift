@@ -50,7 +50,8 @@ struct CoverAPI: Sendable {
     }
 
     /// Decodes the picture in an isolated process to check that it is intact and has the size that it declares. A
-    /// service that cannot read photos stores the picture unchecked; browsers always get pictures sandboxed.
+    /// service that cannot read photos stores the picture unchecked. In both cases, pictures are sent with a header
+    /// that keeps browsers from running scripts in them.
     private func check(_ bytes: [UInt8]) async throws {
         guard let read = parts.ports.readPhoto else { return }
         do {
@@ -85,7 +86,7 @@ struct CoverAPI: Sendable {
     }
 }
 
-/// The picture formats that are sent to browsers. They are detected by their first bytes.
+/// The picture formats that are sent to browsers. A picture's format is detected from its first bytes.
 enum PictureType: String, Sendable {
     case jpeg = "image/jpeg"
     case png = "image/png"

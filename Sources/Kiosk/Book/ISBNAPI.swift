@@ -9,11 +9,11 @@ struct ISBNAPI: Sendable {
         [Route(.get, "/api/isbn", for: .guests, check), Route(.get, "/api/known", for: .household, known)]
     }
 
-    /// Responds with `{"isbn13", "hyphenated", "error"}`. If the number is incomplete, `hyphenated` has only the
-    /// hyphens that are already certain.
+    /// Responds with `{"isbn13", "hyphenated", "error"}`. If the number is incomplete, `hyphenated` has only those
+    /// hyphens whose place does not depend on the missing digits.
     private func check(_ request: Request, _ context: KioskContext) throws -> JSONResponse {
         guard let text = request.uri.queryParameters["text"], text.utf8.count <= 100 else {
-            throw RequestRefusal(.badNumber, "The query must have text= with the number, at most 100 bytes.")
+            throw RequestRefusal(.badNumber, "The query must contain the number as text=, with at most 100 bytes.")
         }
         do throws(ISBNRefusal) {
             let isbn = try ISBN(String(text))
@@ -32,14 +32,14 @@ struct ISBNAPI: Sendable {
     }
 
     /// Responds with the library's data about the ISBN in `?isbn=`, or with the queue's data if the library has none.
-    /// No other machine is asked.
+    /// No online source is queried.
     private func known(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let text = try request.queryValue("isbn") ?? ""
         return JSONResponse(try await KnownISBN(text, in: parts.library, parts.pages.texts(context)).json)
     }
 
-    /// Inserts the hyphens that are certain however the number continues. A hyphen is certain if it is in the same
-    /// place when the number is filled up with zeros and when it is filled up with nines.
+    /// Inserts only those hyphens whose place does not depend on the digits still to come. These are the hyphens that
+    /// are in the same place when the number is filled up with zeros and when it is filled up with nines.
     ///
     /// - Parameter text: up to thirteen digits, or up to ten characters that may end with X. Hyphens and spaces are
     ///   ignored.
@@ -70,7 +70,8 @@ struct ISBNAPI: Sendable {
         return result
     }
 
-    /// Fills up a number to twelve digits by repeating one digit, and returns it with its check digit as an ISBN.
+    /// Fills up a number to twelve digits by repeating one digit, adds the check digit, and returns the result as an
+    /// ISBN.
     private static func filled(_ body: some StringProtocol, with digit: Character) -> ISBN? {
         let twelve = body + String(repeating: digit, count: 12 - body.count)
         for check in 0...9 {

@@ -58,7 +58,7 @@ struct ReadingAPI: Sendable {
         }
     }
 
-    private static let oneOfTwo = RequestRefusal(.badField, "Give either \"page\" or \"percent\".")
+    private static let oneOfTwo = RequestRefusal(.badField, "The request must contain either \"page\" or \"percent\".")
 
     private static func amount(_ sent: RequestObject) throws -> ProgressEntry.Amount? {
         switch (try sent.integer("page").value, try sent.number("percent").value) {
@@ -227,8 +227,8 @@ struct SessionAPI: Sendable {
         return try await perform { try await parts.library.deleteSession(id, at: now) }
     }
 
-    /// Returns the length of a session. It must be at most a day, so that adding it to a date cannot exceed the range
-    /// of dates.
+    /// Returns the length of a session in minutes; `nil` if the request has none. It must be at most a day, so that
+    /// adding it to a date cannot exceed the range of dates.
     private static func minutes(_ sent: RequestObject) throws -> Int? {
         let minutes = try sent.integer("minutes").value
         if let minutes, minutes > 1440 { throw SessionError.sessionTooLong }

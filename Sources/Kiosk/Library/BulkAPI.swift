@@ -23,9 +23,8 @@ struct BulkAPI: Sendable {
     private func setStatus(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let body = try await request.json(BookSelection.self)
         guard let status = body.status.flatMap(Copy.Status.init(rawValue:)) else {
-            throw RequestRefusal(
-                .field, "The status must be one of \(Copy.Status.allCases.map(\.rawValue).joined(separator: ", ")).",
-                member: "status")
+            let allowed = Copy.Status.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", ")
+            throw RequestRefusal(.field, "\"status\" must be one of these: \(allowed).", member: "status")
         }
         return try await change(body) { $0.status = status }
     }
@@ -135,7 +134,7 @@ struct BookSelection: Decodable, Sendable {
     let status: String?
     let name: String?
 
-    /// The change to which this request adds its books.
+    /// The change to which this request adds its books; `nil` if the request begins a new change.
     var change: ID<Change>? { query == nil ? nil : continuing.map { ID(rawValue: $0) } }
     var isSearch: Bool { query != nil }
 
@@ -156,7 +155,7 @@ struct BookSelection: Decodable, Sendable {
             let excluded = try except.isEmpty ? [] : Set(Self.checked(except))
             return (found.books.map(\.id).filter { !excluded.contains($0) }, found.next)
         default:
-            throw RequestRefusal(.missingField, "Give either \"ids\" or \"query\".")
+            throw RequestRefusal(.missingField, "The request must contain either \"ids\" or \"query\".")
         }
     }
 
@@ -177,5 +176,5 @@ struct BookSelection: Decodable, Sendable {
         return ids.filter { seen.insert($0).inserted }.map { ID(rawValue: $0) }
     }
 
-    private static let refusal = RequestRefusal(.badBooks, "Give the ids of 1 to \(maxIDs) books.")
+    private static let refusal = RequestRefusal(.badBooks, "The request must contain the ids of 1 to \(maxIDs) books.")
 }

@@ -65,8 +65,8 @@ struct SuggestionsAPI: Sendable {
         guard let kind, let limit else {
             throw RequestRefusal(
                 .badQuery,
-                "The query must have kind=author, kind=tag or kind=shelf. "
-                    + "It may also have beginning= and limit= (from 1 to 50).")
+                "The query must contain kind=author, kind=tag or kind=shelf. "
+                    + "It may also contain beginning= and limit= (from 1 to 50).")
         }
         let found = try await parts.library.suggestions(for: kind, beginning: beginning, limit: limit)
         return JSONResponse([

@@ -30,15 +30,16 @@ struct LibraryAddress: Sendable {
 
     /// - Parameters:
     ///   - text: the query of the URL.
-    ///   - isGuest: true if a guest asks. The search then leaves out notes and quotes, and refuses to show the trash.
-    /// - Throws: ``RequestRefusal``: 400 with the allowed values if a parameter is not allowed, 401 if a guest asks for
+    ///   - isGuest: true if the request comes from a guest. The search then leaves out notes and quotes, and refuses to
+    ///     show the trash.
+    /// - Throws: ``RequestRefusal``: 400 with the allowed values if a parameter is not allowed, 401 if a guest requests
     ///   the trash.
     init(_ text: String?, zone: TimeZone, now: Date, forGuest isGuest: Bool = false) throws {
         query.zone = zone
         query.searchesAnnotations = !isGuest
         for (name, value) in try PercentEncoding.pairs(text ?? "") where !value.isEmpty {
             guard let name = Name(rawValue: name) else {
-                throw Self.refusal("the search", name, Name.allCases.map(\.rawValue))
+                throw Self.refusal("query", name, Name.allCases.map(\.rawValue))
             }
             // A search text that is only white space is ignored.
             if name == .q, value.cleanedLine.isEmpty { continue }
@@ -47,7 +48,7 @@ struct LibraryAddress: Sendable {
         }
         if isGuest, query.inTrash { throw RequestRefusal.signInNeeded }
         if query.isReversed, query.sort == nil {
-            throw Self.refusal("reverse", "without a sort", BookQuery.Sort.allCases.map { "sort=\($0.rawValue)" })
+            throw Self.refusal("query", "reverse without sort", BookQuery.Sort.allCases.map { "sort=\($0.rawValue)" })
         }
     }
 

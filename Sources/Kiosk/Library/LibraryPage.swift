@@ -295,7 +295,7 @@ final class LibraryHit: Sendable, MustacheParent {
         return Int((min(1, max(0, part)) * 100).rounded())
     }
 
-    /// Shortens a text of up to 512 characters to about two lines.
+    /// Cuts a text that is longer than 200 bytes after 150 characters, which is about two lines.
     static func short(_ text: String) -> String {
         let line = text.cleanedLine
         return line.utf8.count <= 200 ? line : line.prefix(150) + "…"

@@ -63,8 +63,8 @@ struct IntakePage: Sendable {
     struct Group: Equatable {
         var day: CalendarDay
         var device: String
-        /// The rows in the order of capture. Saved and skipped rows are included because, in the pile of books, their
-        /// books lie between the books that still wait.
+        /// The rows in the order of capture. Saved and skipped rows are included, because their books still lie in the
+        /// pile between the books that wait.
         var rows: [Station.Row]
     }
 

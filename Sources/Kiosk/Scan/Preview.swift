@@ -5,11 +5,13 @@ import NIOCore
 import Station
 import Synchronization
 
-/// Distributes the camera's newest picture to all watchers. The watchers share one copy of each frame.
+/// Sends the camera's newest picture to all watchers, which are the pages that show it. They share one copy of each
+/// frame.
 ///
 /// A slow watcher misses frames, because only the newest frame is kept for each watcher.
 public final class PreviewFeed: PreviewTap {
-    /// The maximum number of watchers. More watchers would take network and processor time away from capturing.
+    /// The maximum number of watchers, which are the pages that show the live picture. More of them would take network
+    /// and processor time away from capturing.
     static let most = 4
     /// The time for which a watcher must have read nothing before a new watcher may replace it.
     static let stalledAfter: Duration = .seconds(10)
@@ -57,8 +59,8 @@ public final class PreviewFeed: PreviewTap {
         return part
     }
 
-    /// Adds a watcher, and returns the stream of all parts from now on. The watcher is removed when nobody reads its
-    /// stream any more.
+    /// Adds a watcher, and returns its stream, which has one part for each frame from now on. The watcher is removed
+    /// when nobody reads its stream any more.
     ///
     /// - Returns: `nil` if there are already ``most`` watchers and none of them can be replaced.
     func parts() -> AsyncStream<ByteBuffer>? {

@@ -8,8 +8,8 @@ struct ScanPage: Sendable {
     let parts: KioskParts
     /// The number of rows that the page lists above its "more" link.
     private static let shownRows = 30
-    /// The maximum number of items in one request. With this limit, the request's body stays within
-    /// ``Request/maxJSONBytes``.
+    /// The maximum number of queue items that one request names by their ids. With this limit, the request's body stays
+    /// within ``Request/maxJSONBytes``.
     static let maxNamedItems = 1500
 
     /// Returns the values of the button that skips all owned books in the queue; empty if there are no such books.
@@ -129,7 +129,7 @@ struct ScanPage: Sendable {
 }
 
 extension CameraState? {
-    /// The name of the state in the page's script.
+    /// The name by which the page's script knows this state.
     fileprivate var word: String {
         switch self {
         case nil: "none"
@@ -146,8 +146,8 @@ struct ScanRowView: Sendable {
     let texts: Texts
     let zone: TimeZone
 
-    /// The labels of the states of rows, by the names of the states in the API. The script shows these labels until the
-    /// card is loaded.
+    /// A label for each state of a row, by the state's name in the API. The script shows these labels until the card is
+    /// loaded.
     var statusTexts: JSONValue {
         let keys = [
             "lookingUp", "found", "owned", "again", "notFound", "unavailable", "needsTitle", "weakMatch", "saved",
@@ -164,7 +164,7 @@ struct ScanRowView: Sendable {
         return view
     }
 
-    /// Returns the template values for the card.
+    /// Returns the template values for the card that shows a row in detail.
     ///
     /// - Parameter covers: the owned editions that have a cover.
     func card(_ row: Station.Row, undo: Batch.Act?, covers: Set<ID<Edition>>) -> View {
@@ -301,7 +301,7 @@ struct ScanRowView: Sendable {
     /// Returns the time of day, such as "14:05".
     private func time(_ date: Date) -> String { String(texts.instant(date, in: zone).suffix(5)) }
 
-    /// Shortens a text that comes from a source to one line.
+    /// Shortens a text that comes from an online source to one line of at most 200 characters.
     private static func short(_ text: String) -> String {
         let line = text.cleanedLine
         return line.count > 200 ? line.prefix(199) + "…" : line
@@ -329,7 +329,7 @@ extension Station.Row {
 
     fileprivate var needsTitle: Bool { !candidate.isComplete && status != .lookingUp && !isThereAlready }
 
-    /// True if it is worth asking the sources about the book again.
+    /// True if looking up the book in the sources again may lead to a better result.
     fileprivate var canAsk: Bool {
         switch status {
         case .notFound, .unavailable, .needsTitle, .weakMatch: true

@@ -43,7 +43,7 @@ struct StationRoutes: Sendable {
         let body = try await request.json(Captured.self)
         let origin = body.origin ?? .typed
         guard origin == .typed || origin == .scanner else {
-            throw RequestRefusal(.badJSON, "The origin must be typed or scanner.")
+            throw RequestRefusal(.badJSON, "\"origin\" must be \"typed\" or \"scanner\".")
         }
         let number = TypedNumber(text: body.text, origin: origin)
         return JSONResponse(["row": try await station.capture(number, request: item(of: body.request)).json])

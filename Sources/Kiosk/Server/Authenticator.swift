@@ -14,7 +14,7 @@ struct Authenticator: Sendable {
     let crossSite: CrossSite
     let connections: Connections
     /// True if a proxy on this machine forwards requests from other machines, so that a loopback address does not prove
-    /// anything.
+    /// that a request was sent from this machine.
     let isBehindProxy: Bool
     let logger: Logger
     private let hasWarned = SharedValue(false)
@@ -102,7 +102,7 @@ struct Authenticator: Sendable {
         logger.warning(
             """
             a request for \(authority.cleanedLine.prefix(80)) came from this machine. If a proxy or a tunnel forwards requests \
-            from other machines, start with --behind-proxy. Without it, such a request may pass for one from this machine
+            from other machines, start with --behind-proxy. Otherwise such a request may be mistaken for one from this machine
             """)
     }
 
@@ -115,7 +115,7 @@ struct Authenticator: Sendable {
             // the reason.
             if route.audience == .stations { throw .tokenNeeded }
             if case .station = context.caller {
-                throw RequestRefusal(.notYours, "Stations may not use this route.")
+                throw RequestRefusal(.notYours, "Stations may not use this address.")
             }
             throw .signInNeeded
         }
@@ -150,10 +150,12 @@ extension Request {
 enum Caller: Sendable, Equatable {
     /// Somebody who is at this machine or has signed in. The household may do everything.
     case household
-    /// Anybody else while the library's guest view is on. Guests may look but not change anything.
+    /// Anybody who is neither in the household nor a paired station, while the library's guest view is on. Guests may
+    /// look but not change anything.
     case guest
     /// A paired station, identified by its token.
     case station(PairedStation)
-    /// Anybody else while the guest view is off. Strangers may only sign in.
+    /// Anybody who is neither in the household nor a paired station, while the guest view is off. Strangers may only
+    /// sign in.
     case stranger
 }

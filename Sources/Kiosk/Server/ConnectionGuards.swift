@@ -73,7 +73,7 @@ final class HeadGuard: ChannelDuplexHandler {
     private var phase = Phase.waiting
     private var deadline: Scheduled<Void>?
     private var stalled: Scheduled<Void>?
-    /// The number of the body's bytes that have arrived in the current window.
+    /// The number of the body's bytes that have arrived in the current ``ConnectionLimits/bodyWindow``.
     private var bodyBytes = 0
     /// The time that the service has spent waiting for the body.
     private var bodyTime = TimeAmount.zero
@@ -226,7 +226,7 @@ struct HeadScan {
     private var isInFirstLine = true
     private var isLineEmpty = true
 
-    /// Scans the next bytes, but not beyond the end of the head.
+    /// Scans the next bytes of the request, but not beyond the end of its head.
     mutating func scan(_ bytes: UnsafeRawBufferPointer) {
         for byte in bytes {
             if isInFirstLine {

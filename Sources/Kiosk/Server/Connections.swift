@@ -25,13 +25,13 @@ struct ConnectionLimits: Sendable {
     var requestLine = 8 << 10
     /// The maximum length of all header lines together, in bytes.
     var headers = 16 << 10
-    /// The maximum number of open connections. If there are more, the oldest unknown one is closed; see
-    /// ``Connections``.
+    /// The maximum number of open connections. If there are more, one of them is closed; see ``Connections``.
     var connections = 512
 }
 
-/// The open connections. A connection is unknown until the household or a station has sent a request over it. If there
-/// are too many connections, the oldest unknown one is closed, so that strangers can never lock out the household.
+/// The open connections. A connection counts as unknown until the household or a station has sent a request over it. If
+/// there are too many connections, the oldest unknown one is closed, so that strangers can never lock out the
+/// household.
 final class Connections: Sendable {
     private struct Connection {
         let channel: any Channel
@@ -52,8 +52,8 @@ final class Connections: Sendable {
 
     init(limit: Int) { self.limit = limit }
 
-    /// Adds a connection. If the limit is then exceeded, closes the oldest unknown connection, which may be the added
-    /// one.
+    /// Adds a connection. If there are then too many, closes the oldest unknown connection (see ``Connections``), which
+    /// may be the added one.
     func add(_ channel: any Channel) {
         let id = ObjectIdentifier(channel)
         let surplus = state.withLock { state -> (any Channel)? in

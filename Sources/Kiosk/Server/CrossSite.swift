@@ -24,8 +24,8 @@ struct CrossSite: Sendable {
         return kind
     }
 
-    /// Refuses a request from another site's page if it would change anything, or if it loads anything other than a
-    /// whole page.
+    /// Refuses a request from another site's page if the request would change anything, or if it loads anything other
+    /// than a whole page.
     ///
     /// - Throws: ``RequestRefusal`` (403).
     func check(_ request: Request) throws(RequestRefusal) {
@@ -65,7 +65,7 @@ struct HostNames: Sendable {
     enum Kind: Sendable, Equatable {
         /// localhost, 127.0.0.1 or ::1.
         case loopback
-        /// Any other name of this machine.
+        /// Any name of this machine other than localhost, 127.0.0.1 and ::1.
         case machine
     }
 
@@ -116,7 +116,7 @@ struct HostNames: Sendable {
         return String(address.hasPrefix("::ffff:") && address.contains(".") ? address.dropFirst(7) : address)
     }
 
-    /// Splits an authority into its name and its port.
+    /// Splits an authority, which has the form `host[:port]`, into its name and its port.
     ///
     /// - Returns: the name in lower case, without the brackets of IPv6 and without a final dot; `nil` if the authority
     ///   is invalid.

@@ -51,7 +51,7 @@ struct KioskEvent: Sendable {
 
 /// Sends events to all listeners. Each event is encoded once per language. Slow listeners lose their oldest events.
 final class EventHub: Sendable {
-    /// The maximum number of events that may wait for a listener. A page never needs more than this to catch up.
+    /// The maximum number of events that may wait for a listener. If there are more, the oldest are dropped.
     static let bufferLimit = 64
     /// The interval between heartbeats. They reveal that a connection is closed even if there are no events.
     static let heartbeat: Duration = .seconds(15)

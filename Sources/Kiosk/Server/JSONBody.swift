@@ -95,11 +95,11 @@ struct RequestObject: Sendable {
         guard let unknown = members.keys.sorted().first(where: { !names.contains($0) }) else { return }
         throw RequestRefusal(
             .unknownField,
-            "Unknown field \"\(unknown.cleanedLine.prefix(40))\". Allowed: \(names.sorted().joined(separator: ", "))."
+            "Unknown field \"\(unknown.cleanedLine.prefix(40))\". Allowed fields: \(names.sorted().joined(separator: ", "))."
         )
     }
 
-    func text(_ name: String) throws -> Edit<String> { try edit(name, "a text", \.string) }
+    func text(_ name: String) throws -> Edit<String> { try edit(name, "a string", \.string) }
 
     func integer(_ name: String) throws -> Edit<Int> { try edit(name, "a whole number", \.integer) }
 
@@ -118,7 +118,7 @@ struct RequestObject: Sendable {
     }
 
     func texts(_ name: String) throws -> Edit<[String]> {
-        try edit(name, "a list of texts") { Self.list($0, of: \.string) }
+        try edit(name, "a list of strings") { Self.list($0, of: \.string) }
     }
 
     func objects(_ name: String) throws -> [RequestObject]? {
@@ -146,8 +146,8 @@ struct RequestObject: Sendable {
     func choice<Choice: RawRepresentable & CaseIterable & Sendable & Equatable>(
         _ name: String, _ type: Choice.Type
     ) throws -> Edit<Choice> where Choice.RawValue == String {
-        let choices = Choice.allCases.map(\.rawValue).joined(separator: ", ")
-        return try edit(name, "one of \(choices)") { $0.string.flatMap(Choice.init(rawValue:)) }
+        let choices = Choice.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", ")
+        return try edit(name, "one of these: \(choices)") { $0.string.flatMap(Choice.init(rawValue:)) }
     }
 
     /// Returns a member that must be a calendar day, a month or a year.

@@ -38,7 +38,8 @@ extension KioskContext {
     /// True if pages show the library but offer nothing that changes it.
     var isGuest: Bool { caller != .household }
 
-    /// The client's address as text. It is empty if the address is unknown, so that all such clients count as one.
+    /// The client's address as text. It is empty if the address is unknown. All clients with an unknown address then
+    /// count as one client.
     var address: String { (remoteAddress?.ipAddress).map(HostNames.plain) ?? "" }
 
     var isFromThisMachine: Bool { address == "::1" || address.hasPrefix("127.") }

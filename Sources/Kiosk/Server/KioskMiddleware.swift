@@ -95,7 +95,7 @@ struct KioskMiddleware: RouterMiddleware {
             let methods = parts.methods(at: request.uri.path)
             guard methods.isEmpty else {
                 return RequestRefusal(
-                    .wrongMethod, "This path does not allow this method.",
+                    .wrongMethod, "This address does not allow this HTTP method.",
                     headers: [.allow: methods.joined(separator: ", ")])
             }
             return .notFound("page")

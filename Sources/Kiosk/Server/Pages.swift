@@ -150,8 +150,8 @@ struct KeysPage: Sendable {
 
     var routes: [Route] { [Route(.get, "/keys", for: .guests, page)] }
 
-    /// The rows of the table. Each has the names of its keys on the keyboard, and the key of the text that explains
-    /// them. Names that are translated begin with "keys.".
+    /// The rows of the table. Each has the names of keys on the keyboard, and the name of the text in keys.json that
+    /// explains what these keys do. A name such as "keys.enter" stands for a text too, because it is translated.
     private static let table: [(names: [String], action: String)] = [
         (["s"], "scan"), (["h"], "home"), (["l"], "library"), (["i"], "intake"), ([","], "settings"), (["/"], "search"),
         (["keys.enter"], "save"), (["keys.shift+keys.enter"], "saveAll"), (["e"], "edit"), (["u"], "undo"),

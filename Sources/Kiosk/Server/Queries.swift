@@ -15,7 +15,8 @@ enum PercentEncoding {
             case UInt8(ascii: "+") where isQuery: bytes.append(0x20)
             case UInt8(ascii: "%"):
                 guard let high = rest.popFirst().flatMap(digit), let low = rest.popFirst().flatMap(digit) else {
-                    throw refusal("The address has a % that is not followed by two hexadecimal digits.", isQuery)
+                    throw refusal(
+                        "The address contains a \"%\" that is not followed by two hexadecimal digits.", isQuery)
                 }
                 bytes.append(high << 4 | low)
             default: bytes.append(byte)

@@ -19,7 +19,7 @@ extension Texts {
         return refusal.namesFile ? nil : Self.sentence(refusal.description)
     }
 
-    /// Returns the translated message of a refused request, or its own message if there is no translation.
+    /// Returns the translated message of a refusal, or the refusal's own message if there is no translation.
     func message(for refusal: RequestRefusal) -> String {
         if refusal.isTranslated { return refusal.message }
         let key = "refusals." + refusal.code

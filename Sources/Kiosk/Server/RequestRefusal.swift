@@ -1,7 +1,7 @@
 import Bookplate
 import Hummingbird
 
-/// A refusal that only the web interface makes, or any other refusal in the form of a response.
+/// A refusal that only the web interface issues, or any other refusal in the form of a response.
 struct RequestRefusal: Refusal {
     let status: HTTPResponse.Status
     let apiCode: String
@@ -25,7 +25,7 @@ struct RequestRefusal: Refusal {
 }
 
 extension RequestRefusal {
-    /// The codes of the refusals that only the web interface makes.
+    /// The codes of the refusals that only the web interface issues.
     enum Code: String {
         case badBooks, badField, badHost, badJSON, badNumber, badQuery, badTarget, changed, field, foreignHost
         case foreignOrigin, missingField, moreThanAsked, noBarCode, noCode, noPhotos, noPicture, notInTrash, notJPEG
@@ -69,18 +69,18 @@ extension RequestRefusal {
     }
 
     static let tooLarge = RequestRefusal(
-        .tooLarge, "The body is too large. The limit is 64 kB for JSON, 32 MiB for a photo and 5 MiB for a cover.")
+        .tooLarge, "The request is too large. The limit is 64 kB for JSON, 32 MiB for a photo and 5 MiB for a cover.")
 
-    static let notJSON = RequestRefusal(.notJSON, "The body must be application/json.")
+    static let notJSON = RequestRefusal(.notJSON, "The Content-Type of the request must be \"application/json\".")
 
-    static let unexpectedJSON = RequestRefusal(.badJSON, "The body is not the JSON that this route expects.")
+    static let unexpectedJSON = RequestRefusal(.badJSON, "The request's JSON does not have the expected form.")
 
     /// The refusal for an unknown caller who uses a route that is not for everyone.
     static let signInNeeded = RequestRefusal(.signInNeeded, "Sign in with the access code first.")
 
-    /// The refusal for a caller who uses a route for stations without a station's token.
+    /// The refusal for a caller who has no station's token and uses a route for stations.
     static let tokenNeeded = RequestRefusal(
-        .signInNeeded, "Only a paired station may use this route, and it must send its token.",
+        .signInNeeded, "Only a paired station may use this address, and it must send its token.",
         headers: [.wwwAuthenticate: "Bearer"])
 }
 

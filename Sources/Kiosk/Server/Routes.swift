@@ -126,7 +126,7 @@ extension Route {
             limit = Request.maxJSONBytes
         case .photo:
             guard type.hasPrefix("image/") || type == "application/octet-stream" else {
-                throw RequestRefusal(.notPhoto, "A photo must have a type that begins with image/.")
+                throw RequestRefusal(.notPhoto, "A photo's Content-Type must begin with \"image/\".")
             }
             limit = Request.maxPhotoBytes
         }

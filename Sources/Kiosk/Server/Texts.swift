@@ -23,7 +23,7 @@ struct Texts: Sendable, MustacheParent {
                 for language in Language.allCases {
                     guard let text = forms[language.rawValue] else {
                         throw KioskError(
-                            .fault, "the text \(file.name).\(key) is missing for the language \(language.rawValue)")
+                            .fault, "the text \(file.name).\(key) is missing in the language \"\(language.rawValue)\"")
                     }
                     sections[language, default: [:]][file.name, default: [:]][key] = language.typeset(text)
                 }
@@ -104,8 +104,8 @@ enum Language: String, Sendable, CaseIterable {
         return text
     }
 
-    /// Chooses the language with the highest weight in Accept-Language (RFC 9110, 12.5.4); English if the header lists
-    /// none of the languages.
+    /// Chooses the language that the header Accept-Language prefers (RFC 9110, 12.5.4); English if the header lists
+    /// none of the pages' languages.
     init(accepting header: String?) {
         var best: (language: Language, quality: Double)?
         for range in (header ?? "").prefix(500).split(separator: ",") {
@@ -198,8 +198,11 @@ extension Texts {
         return language == .english ? text : text.replacing(".", with: ",")
     }
 
-    /// Returns a fraction in whole percent, such as "38 %".
-    func percent(_ fraction: Double) -> String { "\(ProgressEntry.Amount.wholePercent(fraction))\u{A0}%" }
+    /// Returns a fraction in whole percent, such as "38%", or "38 %" in German and French.
+    func percent(_ fraction: Double) -> String { withPercentSign("\(ProgressEntry.Amount.wholePercent(fraction))") }
+
+    /// Returns a number followed by a percent sign. In German and French, there is a no-break space between them.
+    func withPercentSign(_ number: String) -> String { number + (language == .english ? "%" : "\u{A0}%") }
 
     /// Returns a rating as stars, such as "★★★½". Screen readers get a text beside the stars.
     func stars(_ rating: Double) -> String {
@@ -214,7 +217,7 @@ extension Texts {
         return whole == 0 && !rest.isEmpty ? rest : "\(whole)\(rest)"
     }
 
-    /// Returns the progress of a reading, such as "145 of 382 · 38 %", "145" or "38 %".
+    /// Returns the progress of a reading, such as "145 of 382 · 38%", "page 145" or "38%".
     func progress(_ amount: ProgressEntry.Amount, pageCount: Int?) -> String {
         let fraction = amount.fraction(of: pageCount).map { percent($0) }
         guard let page = amount.page else { return fraction ?? "" }
@@ -224,7 +227,7 @@ extension Texts {
         return [pages, fraction].compactMap(\.self).joined(separator: " · ")
     }
 
-    /// Returns the progress of a book for the Home page, such as "145 of 382 · 38 %", "page 145" or "38 %".
+    /// Returns the progress of a book for the Home page, such as "145 of 382 · 38%", "page 145" or "38%".
     func amount(_ amount: ProgressEntry.Amount?, of pageCount: Int?) -> String {
         let percent = amount?.fraction(of: pageCount).map { String(ProgressEntry.Amount.wholePercent($0)) }
         switch (amount, pageCount) {
@@ -267,7 +270,7 @@ extension Texts {
         return parts.count > 1 ? "\(name) (\(parts[1].prefix(20)))" : name
     }
 
-    /// Returns the name of an identifier's scheme. It is the same in every language.
+    /// Returns the displayed name of an identifier's scheme, such as "Goodreads". It is the same in every language.
     func identifier(_ scheme: String) -> String {
         Self.identifiers[scheme.lowercased()] ?? scheme.cleanedLine.replacing("_", with: " ")
     }

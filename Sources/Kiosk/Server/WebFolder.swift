@@ -90,8 +90,8 @@ struct ImportGraph: Sendable {
     /// The names of the scripts that each script imports directly, by the name of the importing script.
     let imports: [String: [String]]
 
-    /// - Parameter scripts: the source texts, by the names of the scripts. Each import must be on its own line: `import
-    ///   { text } from "./texts.js";`
+    /// - Parameter scripts: the source text of each script, by the script's name. Each import must be on its own line:
+    ///   `import { text } from "./texts.js";`
     init(scripts: [String: String]) {
         imports = scripts.mapValues { source in
             source.matches(of: /(?m)^import\s[^"\n]*"\.\/([^"\n]+)";/).map { String($0.output.1) }
@@ -148,12 +148,12 @@ struct AssetRoutes: Sendable {
 
 /// Compresses assets and pages with gzip (RFC 1952).
 enum Gzip {
-    /// The effort for compressing a response.
+    /// The effort for compressing a response. More effort takes more time and gives fewer bytes.
     enum Effort {
         /// The effort for bytes that are compressed once and sent many times.
         case best
         /// The effort for a page, which is compressed each time it is sent. It takes at most half the time of ``best``,
-        /// and the result is a tenth larger.
+        /// and the result is about a tenth larger.
         case fast
 
         fileprivate var level: Int32 { self == .best ? Z_BEST_COMPRESSION : 3 }

@@ -47,7 +47,7 @@ struct HistoryAPI: Sendable {
     private func changes(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let text = try request.queryValue("limit") ?? "50"
         guard let limit = Int(text), (1...500).contains(limit) else {
-            throw RequestRefusal(.badQuery, "The limit must be a number from 1 to 500.")
+            throw RequestRefusal(.badQuery, "\"limit\" must be a number from 1 to 500.")
         }
         return JSONResponse(["changes": .array(try await parts.library.changes(limit: limit).map(\.json))])
     }

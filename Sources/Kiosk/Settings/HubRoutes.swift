@@ -85,7 +85,7 @@ struct HubRoutes: Sendable {
     private func thumbnail(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let station = try station(context)
         guard request.headers[.contentType] == "image/jpeg" else {
-            throw RequestRefusal(.notJPEG, "A thumbnail must have the type image/jpeg.")
+            throw RequestRefusal(.notJPEG, "A thumbnail's Content-Type must be \"image/jpeg\".")
         }
         let bytes = Array(buffer: try await request.body.collect(upTo: Self.maxThumbnailBytes))
         // Only the markers at both ends of the JPEG are checked (ITU-T T.81, B.1.1.3), because only browsers decode it.
@@ -109,7 +109,7 @@ struct HubRoutes: Sendable {
         do {
             isbns = try texts.map { try ISBN(ean13: $0) }
         } catch {
-            throw Self.refusal("Every number must be an ISBN with 13 digits.")
+            throw Self.refusal("Every number in the request must be an ISBN with 13 digits.")
         }
         let books = try await parts.library.knownBooks(isbns, at: parts.ports.now())
         // The books are encoded with Codable because the station decodes them with Codable.

@@ -50,7 +50,7 @@ public struct SourceStatus: Sendable, Equatable {
     public var name: String
     /// True if the source works.
     public var isFine: Bool
-    /// The result of the check, as a text.
+    /// A text that describes the result of the check.
     public var fact: String
     /// Advice for the person; `nil` if nothing needs to be done.
     public var next: String?

@@ -114,7 +114,9 @@ struct NamesAPI: Sendable {
     ///
     /// - Throws: ``KioskError`` if there are no names or too many names.
     private static func checked(_ names: [String]) throws -> [String] {
-        guard (1...200).contains(names.count) else { throw KioskError(.refused, "Give 1 to 200 names.") }
+        guard (1...200).contains(names.count) else {
+            throw KioskError(.refused, "The request must contain 1 to 200 names.")
+        }
         return names
     }
 }
@@ -123,7 +125,7 @@ struct NamesAPI: Sendable {
 enum NameList: String, Sendable, CaseIterable {
     case tags, shelves, authors
 
-    /// The kind of label; `nil` for authors, because authors are not created without a book.
+    /// The kind of label, which is a tag or a shelf; `nil` for authors, because authors are not created without a book.
     var kind: Label.Kind? {
         switch self {
         case .tags: .tag
@@ -133,7 +135,7 @@ enum NameList: String, Sendable, CaseIterable {
     }
 }
 
-/// Edits one list of names and returns the result as JSON. Authors and labels are handled alike.
+/// Edits one list of names and returns the result as JSON. Authors, tags and shelves are handled alike.
 struct NameListEditor: Sendable {
     let library: any KioskLibrary
     let list: NameList

@@ -95,7 +95,7 @@ struct SettingsAPI: Sendable {
         ])
     }
 
-    /// The new value of a setting, which may be a text, a number or a switch. `null` restores the default.
+    /// The new value of a setting, which may be a string, a number, or true or false. `null` restores the default.
     private struct NewValue: Decodable {
         let text: String?
 

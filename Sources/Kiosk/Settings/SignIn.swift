@@ -94,8 +94,8 @@ struct AccessAPI: Sendable {
 }
 
 extension RequestRefusal {
-    /// Creates the refusal for a code that is not accepted; `nil` if the code is right. It is also used when a station
-    /// is paired, because pairing needs the same code.
+    /// Creates the refusal for a code that is not accepted; `nil` if the code is right. Pairing a station needs the
+    /// same code, so it uses this refusal too.
     init?(of check: CodeCheck) {
         switch check {
         case .right: return nil

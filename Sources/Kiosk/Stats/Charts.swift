@@ -129,7 +129,7 @@ struct BarChart: Sendable {
         var value: Int
         /// The value as text, such as "November 2026: 412 pages".
         var text: String
-        /// The cells of the bar's row in the table.
+        /// The cells of the bar's row in the table that accompanies the chart.
         var cells: [String]
     }
 
@@ -211,8 +211,9 @@ enum Bucket: String, Sendable, CaseIterable {
     /// The maximum number of bars in a chart.
     static let maxCount = 60
 
-    /// Returns the buckets of a span, the oldest first. Empty buckets are included. If there are more than
-    /// ``maxCount``, only the last ones are returned.
+    /// Divides a span of days into buckets, which are days, weeks, months or years, and adds up what was read in each.
+    /// The oldest bucket is first, and empty buckets are included. If there are more than ``maxCount``, only the last
+    /// ones are returned.
     ///
     /// - Parameters:
     ///   - days: the days on which anything was read. Days outside of the span are ignored.
@@ -341,7 +342,7 @@ struct Shares: Sendable, Equatable {
     let rows: [Row]
 
     /// - Parameters:
-    ///   - parts: the parts in the order of the rows. Empty parts are left out.
+    ///   - parts: the parts, in the order in which the table lists them. Empty parts are left out.
     ///   - most: the maximum number of rows. The remaining parts are added up in one more row.
     ///   - rest: the label of the row for the remaining parts.
     init(_ parts: [(label: String, count: Int)], most: Int = 8, rest: String) {
@@ -359,12 +360,12 @@ struct Shares: Sendable, Equatable {
         return whole == 0 && share > 0 ? "< 1" : String(whole)
     }
 
-    func view(title: String, number: (Int) -> String) -> View {
+    func view(title: String, number: (Int) -> String, percent: (String) -> String) -> View {
         [
             "sharesTitle": title,
             "parts": rows.map { row -> View in
                 [
-                    "label": row.label, "count": number(row.count), "percent": Self.percent(row.share),
+                    "label": row.label, "count": number(row.count), "percent": percent(Self.percent(row.share)),
                     "part": Chart.unit(max(0.5, row.share * 100)),
                 ]
             },

@@ -45,7 +45,7 @@ struct StatsCharts: Sendable {
         }
     }
 
-    /// The books finished by month of the year, or by year if the period is longer than a year.
+    /// The number of finished books in each month of the year, or in each year if the period is longer than a year.
     var books: BarChart? {
         let isLong = period.kind == .all || period.period.from?.year != period.period.to?.year && period.kind == .own
         return isLong ? booksByYear : booksByMonth
@@ -127,7 +127,8 @@ struct StatsCharts: Sendable {
             ),
         ]
         return groups.map { group in
-            Shares(group.parts, rest: rest).view(title: texts("stats.by.\(group.key)"), number: texts.grouped)
+            Shares(group.parts, rest: rest).view(
+                title: texts("stats.by.\(group.key)"), number: texts.grouped, percent: texts.withPercentSign)
         }
     }
 

@@ -7,7 +7,7 @@ import Synchronization
 struct StatsPage: Sendable {
     let parts: KioskParts
 
-    /// The maximum number of memories that the page lists.
+    /// The maximum number of books that the page lists under "On this day".
     private static let maxMemories = 12
 
     var routes: [Route] {
@@ -32,8 +32,8 @@ struct StatsPage: Sendable {
             Pages.Page(template: "stats", title: texts("layout.stats"), tab: .stats, view: view), context)
     }
 
-    /// Returns the days of the year that the calendar shows. The overview's days are used if the overview covers the
-    /// year.
+    /// Returns the days of the year that the calendar shows. If the overview covers the whole year, they are taken from
+    /// it, so that nothing is loaded again.
     private func days(of year: Int, _ overview: Overview) async throws -> [DayStats] {
         guard let day = CalendarDay(year: year) else { return [] }
         let period = Period(day)
@@ -114,7 +114,8 @@ struct StatsAPI: Sendable {
 
     private var today: CalendarDay { CalendarDay(parts.ports.now(), in: parts.ports.zone) }
 
-    /// Responds to `?period=…&of=…` like the Stats page, but the default period is all time.
+    /// Responds with the statistics of the period in `?period=…&of=…`. The query has the same form as on the Stats
+    /// page, but the default period is all time.
     private func overview(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let selected = try period(request)
         let overview = try await parts.library.overview(
@@ -226,7 +227,7 @@ struct StatsView: Sendable {
         return tiles
     }
 
-    /// Figures that do not depend on the period.
+    /// The figures of the page that do not depend on the selected period.
     private var facts: [View] {
         let streaks = overview.streaks
         func fact(_ key: String, _ value: String) -> View { ["name": texts("stats.fact.\(key)"), "value": value] }

@@ -13,7 +13,8 @@ struct StatsPeriod: Sendable, Equatable {
     init(_ query: some Sequence<(name: String, value: String)>, today: CalendarDay) throws {
         let query = Dictionary(query.filter { !$0.value.isEmpty }.map { ($0.name, $0.value) }) { $1 }
         guard let kind = Kind(rawValue: query["period"] ?? Kind.year.rawValue) else {
-            throw Self.refusal("The period must be one of \(Kind.allCases.map(\.rawValue).joined(separator: ", "))")
+            let kinds = Kind.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", ")
+            throw Self.refusal("\"period\" must be one of these: \(kinds)")
         }
         func day(_ name: String) throws -> CalendarDay? {
             guard let text = query[name] else { return nil }
@@ -65,9 +66,10 @@ struct StatsPeriod: Sendable, Equatable {
         max(min(period.to?.year ?? today.year, today.year), period.from?.year ?? 1)
     }
 
-    /// Returns the first and the last day that charts show. If the period has no first day, charts begin with the first
-    /// day on which anything was read. If it has no last day, they end with today. A period whose dates a person
-    /// entered is shortened to the part in which anything was read, but not to less than a month.
+    /// Returns the first and the last day that charts show, as values of ``CalendarDay/number``. If the period has no
+    /// first day, charts begin with the first day on which anything was read. If it has no last day, they end with
+    /// today. A period whose dates a person entered is shortened to the part in which anything was read, but not to
+    /// less than a month.
     func span(of days: [DayStats], today: CalendarDay) -> ClosedRange<Int> {
         let (first, last) = (days.first?.day.number, days.last?.day.number)
         let now = today.number ?? 0

@@ -27,12 +27,12 @@ function preview() {
   find("preview").setAttribute("width", `${isKnown ? Math.min(100, part * 100) : 0}%`);
   const isBeyond = unit() === "page" && count > 0 && number > count;
   line.classList.toggle("state-attention", isBeyond);
-  const percent = `${roundPercent(part)}\u00a0%`;
+  const percent = `${roundPercent(part)}${document.documentElement.lang === "en" ? "" : "\u00a0"}%`;
   if (!isKnown) line.textContent = "";
   else if (isBeyond) line.textContent = `▲ ${form.dataset.beyond.replace("{count}", count)}`;
   else if (count > 0) {
     const left = Math.max(0, count - (unit() === "page" ? number : Math.floor(part * count)));
-    line.textContent = form.dataset.of.replace("{percent} %", percent).replace("{left}", left);
+    line.textContent = form.dataset.of.replace("{percent}", percent).replace("{left}", left);
   } else line.textContent = percent;
 }
 
