@@ -53,7 +53,7 @@ import Testing
     @Test func `that fit several books list the ends of ids, which are names too`() throws {
         try withBooks { scan in
             let ending = try scan.run("library", "delete", "twin")
-            #expect(ending.status == 3 && ending.err.contains("fits several books"), "\(ending.err)")
+            #expect(ending.status == 3 && ending.err.contains("matches several books"), "\(ending.err)")
             let ids = ending.err.split(separator: "\n").dropFirst().compactMap { $0.split(separator: " ").first }
             #expect(ids.count == 2)
             let shown = try scan.run("library", "show", String(try #require(ids.first)), "--json").objects()

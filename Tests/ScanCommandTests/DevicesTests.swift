@@ -38,7 +38,8 @@ import Terminal
                 "HD  [31mWebcam", "  path     /dev/video0", "  bus      usb-0000:00:14.0-1, driver uvcvideo",
                 "  by-id    /dev/v4l/by-id/usb-x",
                 "  MJPG     640x480: 30 29.97 15; 1280x720: 30; 1920x1080: 30 5; 2560x1440",
-                "Tera Scanner", "  scanner  to read it exclusively: scan --scanner /dev/input/event5", "Not used:",
+                "Tera Scanner", "  scanner  to read it exclusively: scan --scanner /dev/input/event5",
+                "Cannot be used:",
                 "  /dev/video1  HD Webcam: metadata node, no pictures",
             ])
         #expect(list.lines.allSatisfy { $0.count <= 80 })

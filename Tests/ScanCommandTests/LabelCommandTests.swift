@@ -30,7 +30,7 @@ import Testing
             #expect(try names(scan, kind) == ["Empty 0", "Older 1"])
             #expect(try scan.run(kind, "merge", "older", "--into", "empty").status == 0)
             #expect(try names(scan, kind) == ["Empty 1"])
-            #expect(try scan.run(kind, "delete", "empty").out == "Deleted: Empty, 1 book\n")
+            #expect(try scan.run(kind, "delete", "empty").out == "Deleted: Empty, removed from 1 book\n")
             #expect(try names(scan, kind).isEmpty)
             #expect(try scan.run("library", "list", "--json").lines.count == 2)
             for _ in 0..<4 { try scan.run("undo") }
@@ -80,9 +80,9 @@ import Testing
             try scan.run("tag", "add", "a", "dune")
             try scan.run("tag", "add", "b")
             for (arguments, question) in [
-                ("tag delete a", "Delete the tag \"a\"? The books stay."),
+                ("tag delete a", "Delete the tag \"a\"? The books stay in the library."),
                 ("tag merge a --into b", "Merge \"a\" into \"b\"?"),
-                ("author delete 'Jane Austen'", "Delete \"Jane Austen\"? The books stay."),
+                ("author delete 'Jane Austen'", "Delete \"Jane Austen\"? The books stay in the library."),
                 ("author merge 'F. Herbert' --into 'Frank Herbert'", "Merge \"F. Herbert\" into"),
             ] {
                 let terminal = try PseudoTerminal(scan, arguments)

@@ -87,7 +87,7 @@ import Testing
             #expect(both.status == 69)
             #expect(
                 both.err
-                    == "scan: tesseract is not installed, so printed numbers are not read. To install it, run 'apt install tesseract-ocr'.\n"
+                    == "scan: tesseract is not installed, so printed ISBNs cannot be read. To install it, run 'apt install tesseract-ocr'.\n"
             )
             let lines = try both.objects()
             #expect((lines[0]["error"] as? String)?.contains("apt install tesseract-ocr") == true)

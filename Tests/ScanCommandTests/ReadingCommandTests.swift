@@ -56,7 +56,7 @@ func withTwoBooks<Result>(_ body: (ScanProcess) throws -> Result) throws -> Resu
             let page = try scan.run("reading", "page", "145")
             #expect(page.out == "Dune · Reading · started 2026-01-02 · Page 145 of 382 ███░░░░░░░ 38 %\n")
             #expect(page.err.contains("scan undo"))
-            #expect(try scan.run("reading", "page", "400").err.contains("beyond the last page"))
+            #expect(try scan.run("reading", "page", "400").err.contains("beyond the last page of the book"))
             let same = try scan.run("reading", "start", "dune")
             #expect(same.status == 0 && same.err.contains("already Reading"))
             let history = try scan.run("reading", "history", "dune").lines

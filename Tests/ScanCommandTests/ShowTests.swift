@@ -63,11 +63,11 @@ import Testing
                 ])
             let text = sheet.map { $0.split(separator: " ").joined(separator: " ") }
             for line in [
-                "With Seamus Heaney (translator)", "Nationality English", "ISBN 978-0-393-32097-8", "Publisher Norton",
-                "Published 2001-02-17", "Pages 256", "Language en", "Original ang", "Format audiobook",
-                "Series Classics 2.5", "Shelf Hall", "Owned yes", "Date Added 2024-02-29", "Subjects Poetry, Epic",
-                "Preview https://example.org/p", "Info http://example.org/i",
-                "Numbers goodreads:52357, goodreads:1, lccn:n78-890351", "Daily goal 20 pages per day",
+                "Contributors Seamus Heaney (translator)", "Nationality English", "ISBN 978-0-393-32097-8",
+                "Publisher Norton", "Published 2001-02-17", "Pages 256", "Language en", "Original language ang",
+                "Format audiobook", "Series Classics 2.5", "Shelf Hall", "Owned yes", "Date Added 2024-02-29",
+                "Subjects Poetry, Epic", "Preview https://example.org/p", "Web page http://example.org/i",
+                "Identifiers goodreads:52357, goodreads:1, lccn:n78-890351", "Daily goal 20 pages per day",
                 "Cultural goal Translated Works", "Public yes", "Recommended by Ada", "Would recommend yes",
                 "Line one.", "Line two.", "First.", "More.", "Second.", "So. The Spear-Danes",
             ] {

@@ -3,14 +3,14 @@ import Terminal
 
 /// Asks a person for confirmation. With `--yes`, every question is confirmed in advance.
 enum Asking {
-    /// The way to reverse an act. It also decides whether the act is carried out if nobody can be asked: with `--json`,
-    /// or without a terminal.
+    /// The way to reverse an act. It also determines if the act is carried out when nobody can be asked, which is the
+    /// case with `--json` or without a terminal.
     enum WayBack {
-        /// `scan undo` can reverse the act, so the command is enough if nobody can be asked.
+        /// `scan undo` can reverse the act. If nobody can be asked, the act is carried out without confirmation.
         case undo
-        /// The act itself reverses another act, so the command is enough if nobody can be asked.
+        /// The act itself reverses another act. If nobody can be asked, it is carried out without confirmation.
         case isOne
-        /// The act cannot be reversed, so `--yes` is needed if nobody can be asked.
+        /// The act cannot be reversed. If nobody can be asked, it is carried out only with `--yes`.
         case forGood
         /// The command does not say exactly what to do, such as which backup to restore. If nobody can be asked, the
         /// command is refused with this message.
@@ -20,7 +20,7 @@ enum Asking {
     /// Returns true if the act may be carried out.
     ///
     /// - Parameter question: the question, such as "Delete the note?"
-    /// - Throws: ``CommandError`` if nobody can be asked and the command alone is not enough.
+    /// - Throws: ``CommandError`` if the act needs confirmation and nobody can be asked.
     static func mayGoOn(
         _ question: String, yes: Bool, json: Bool, _ wayBack: WayBack = .undo
     ) throws -> Bool {
@@ -34,7 +34,8 @@ enum Asking {
         case .forGood:
             guard !isAlone else {
                 throw CommandError(
-                    .usage, "this cannot be undone, and there is no terminal at which to ask. To confirm it, use --yes."
+                    .usage,
+                    "this cannot be undone, and there is no terminal for the confirmation prompt. To go ahead anyway, use --yes."
                 )
             }
             return ask("\(question) This cannot be undone.")

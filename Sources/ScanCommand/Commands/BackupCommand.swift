@@ -9,11 +9,11 @@ struct BackupCommand: AsyncParsableCommand {
         commandName: "backup", abstract: "Write a verified copy of the library.",
         discussion: """
             Without a target, the backup is written to the folder backups beside the
-            library and, if the setting backupFolder is set, also to that folder. Each
-            folder keeps the newest backup of each of the last seven days and of each of
-            the last four weeks in which there were backups. Other backups are removed,
-            but a file that you named yourself is always kept. The first change of a day
-            makes a backup automatically.
+            library and, if the setting backupFolder is set, also to that folder. In
+            each folder, the newest backup of a day is kept for the last seven days with
+            backups, and the newest of a week for the last four weeks with backups.
+            Other backups are removed, but a file that you named yourself is always
+            kept. The first change of each day makes a backup automatically.
 
               scan backup
               scan backup /media/usb/books/
@@ -22,7 +22,9 @@ struct BackupCommand: AsyncParsableCommand {
             """)
 
     @Argument(
-        help: ArgumentHelp("A folder (an existing one, or a path that ends in /) or a file.", valueName: "target"),
+        help: ArgumentHelp(
+            "The file to write, or the folder to write it to (an existing folder, or a path that ends in /).",
+            valueName: "target"),
         completion: .file())
     var target: String?
     @Flag(help: "List the backups, newest first. If you name a target folder, its backups are listed too.")
@@ -139,10 +141,10 @@ struct RestoreCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "restore", abstract: "Replace the library with a backup, and move the old library aside.",
         discussion: """
-            First end every other scan that has the library open. Without a name, this
-            command lists the backups of this library and, on a terminal, offers to
-            restore the newest one. To restore a backup of another library, give its
-            name. The backup is verified before anything is changed.
+            First stop all other scan programs that have the library open. Without a
+            name, this command lists the backups of this library and, on a terminal,
+            offers to restore the newest one. To restore a backup of another library,
+            give the name of the backup. It is verified before anything is changed.
 
               scan restore
               scan restore library-2026-11-21T093000Z.sqlite
@@ -176,7 +178,8 @@ struct RestoreCommand: AsyncParsableCommand {
         }
         if report.isAccessClosed {
             Output.shared.printNotice(
-                "The access code and the paired stations of the old library could not be read, so there are none now. "
+                "The access code and the paired stations of the old library could not be read, so the restored library "
+                    + "has no access code and no paired stations. "
                     + "Set a code with 'scan kiosk code', and pair the stations again.")
         }
         if output.json { return Output.shared.printLine(report.json) }
@@ -184,8 +187,8 @@ struct RestoreCommand: AsyncParsableCommand {
         Output.shared.printNotice("Restored \(counted(report.books, "book")) to \(path).\(aside)")
     }
 
-    /// Returns the id of the existing library; `nil` if there is no library or it cannot be read. A library that cannot
-    /// be read is reported, and its backups are then recognised by their names.
+    /// Returns the id of the existing library; `nil` if there is no library or it cannot be read. In the second case,
+    /// an error is printed, and the library's backups are recognised by their file names.
     private func identity(of path: String) async -> String? {
         guard FileManager.default.fileExists(atPath: path) else { return nil }
         do {
@@ -194,7 +197,7 @@ struct RestoreCommand: AsyncParsableCommand {
             return try await library.identity()
         } catch {
             Output.shared.printNotice(
-                "The present library cannot be read, so its backups are recognised by their names: "
+                "The current library cannot be read, so its backups are recognised by their names: "
                     + CommandError(describing: error).description)
             return nil
         }

@@ -2,19 +2,20 @@ import Bookplate
 import Library
 import Terminal
 
-/// Finds the book that a user names by its ISBN, by its id, or by words that fit no other book.
+/// Finds the book that a user names by its ISBN, by its id, or by words that match no other book.
 extension LibraryFile {
-    /// The maximum number of books to list if a name fits several books.
+    /// The maximum number of books to list if a name matches several books.
     private static let listed = 10
 
-    /// Returns the only book that fits a name. The rule is stricter than for a search, because a command may change the
-    /// book: words in tags, notes and quotes do not count.
+    /// Returns the only book that matches a name. The rule is stricter than for a search, because a command may change
+    /// the book: words in tags, notes and quotes do not count.
     ///
     /// - Parameters:
     ///   - name: an ISBN, an id, six or more characters at the end of an id, or words from the title, subtitle, authors
     ///     and series.
     ///   - inTrash: true to look in the trash only, false to look in the library only.
-    /// - Throws: ``CommandError`` if no book fits, or if several books fit. The message then lists these books.
+    /// - Throws: ``CommandError`` if no book matches, or if several books match. In the second case, the message lists
+    ///   these books.
     func book(named name: String, inTrash: Bool = false) async throws -> Book {
         if let book = try await book(ID(rawValue: name.lowercased())), (book.copy.deleted != nil) == inTrash {
             return book
@@ -39,7 +40,7 @@ extension LibraryFile {
             let rest = matches.count > Self.listed ? "\n  and more" : ""
             throw CommandError(
                 .nothing,
-                "\"\(name.prefix(80).printable)\" fits several books. Give the id of one of them, or the end of the id:\n"
+                "\"\(name.prefix(80).printable)\" matches several books. Give the id of one of them, or the end of the id:\n"
                     + list.joined(separator: "\n") + rest)
         }
         return first
@@ -79,7 +80,7 @@ extension LibraryFile {
     }
 }
 
-/// The words with which a user identifies a book, and the rule that decides if they fit a search result.
+/// The words with which a user identifies a book, and the rule that decides if they match a search result.
 private struct BookName {
     private let folded: String
     private let words: [Substring]
@@ -91,12 +92,12 @@ private struct BookName {
 
     /// False if there is only punctuation, which cannot identify a book.
     var hasLetter: Bool { !words.isEmpty }
-    /// True for a single word of one or two letters. Its search results are ordered by date instead of by the quality
-    /// of the match.
+    /// True for a single word of one or two letters. The search results for such a word are ordered by date, not by the
+    /// quality of the match.
     var isBrief: Bool { words.count == 1 && words[0].count <= 2 }
 
-    /// Returns true if the name fits a search result. Words of one or two letters must be whole words, because half of
-    /// all books have a word that begins with them. A name of a single letter must be the whole title.
+    /// Returns true if the name matches a search result. Words of one or two letters must be whole words, because half
+    /// of all books have a word that begins with them. A name of a single letter must be the whole title.
     func fits(_ hit: BookHit) -> Bool {
         guard !Self.isBeside(hit) else { return false }
         let metadata = hit.book.edition.metadata
@@ -111,8 +112,8 @@ private struct BookName {
         return short.allSatisfy(found.contains)
     }
 
-    /// Returns true if the search matched something that was added to the book, such as a note, and not its title,
-    /// authors or series.
+    /// Returns true if the search found its words in something that was added to the book, such as a note, and not in
+    /// the book's title, authors or series.
     static func isBeside(_ hit: BookHit) -> Bool {
         switch hit.match?.field {
         case .title, .isbn, .author, .subtitle, .series: false
@@ -139,7 +140,7 @@ extension CaptureQueue {
     /// Returns the waiting items with the given names. A name is an id, the end of an id, or an ISBN. Without names,
     /// all waiting items are returned.
     ///
-    /// - Throws: ``CommandError`` if a name fits no item.
+    /// - Throws: ``CommandError`` if a name matches no item.
     func waitingItems(named names: [String]) async throws -> [QueueItem] {
         let waiting = try await items(in: [.waiting])
         guard !names.isEmpty else { return waiting }

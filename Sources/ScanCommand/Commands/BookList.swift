@@ -14,10 +14,11 @@ struct BookList {
     let paths: PathOptions
     let json: Bool
 
-    /// The number of books that are read at a time for JSON output.
+    /// The number of books that are read from the library at a time for JSON output.
     private static let chunkSize = 500
 
-    /// Prints the books that match, or with `--counts` the number of books for each value of each filter.
+    /// Prints the books that match, or with `--counts` the number of books for each value of each filter, such as each
+    /// tag.
     ///
     /// - Returns: the total number of books that match.
     @discardableResult
@@ -143,15 +144,16 @@ struct EmptyList {
         var alternatives: [String] = []
         for (name, without) in withoutOne {
             let count = try await total(without)
-            if count > 0 { alternatives.append("without \(name) there \(count == 1 ? "is 1" : "are \(count)")") }
+            let matches = count == 1 ? "1 book matches" : "\(count) books match"
+            if count > 0 { alternatives.append("without \(name), \(matches)") }
         }
         if !alternatives.isEmpty {
-            text += " But " + alternatives.joined(separator: ", ") + "."
+            text += " But " + alternatives.joined(separator: "; ") + "."
         } else if query.hasFilters {
             text += " Try fewer filters."
         } else {
             text +=
-                " Each word that you search for must be the beginning of a word in the book. Try fewer or shorter words."
+                " Each search word must be the beginning of a word in a title, author, series, ISBN, tag, note or quote. Try fewer or shorter words."
         }
         return text
     }
@@ -162,7 +164,7 @@ struct EmptyList {
         return try await search.books(matching: query).total
     }
 
-    /// Copies of the query that each leave out one filter, together with the name of that filter's option.
+    /// Copies of the query, each without one of its filters and with the name of that filter's option.
     private var withoutOne: [(name: String, query: BookQuery)] {
         let drops: [(String, (inout BookQuery) -> Void)] = [
             ("--status", { $0.statuses = [] }), ("--tag", { $0.tags = [] }), ("--shelf", { $0.shelves = [] }),
@@ -179,7 +181,7 @@ struct EmptyList {
     }
 }
 
-/// Prints the number of books for each value of each filter.
+/// Prints the number of books for each value of each filter, such as each status and each tag.
 struct FacetSheet {
     let facets: BookFacets
 
@@ -204,24 +206,26 @@ struct FacetSheet {
 struct ListOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Only books with this status (repeat it to allow several).",
+            "Only books with this status (repeat the option to allow several).",
             valueName: "status"))
     var status: [Copy.Status] = []
     @Option(
         name: .customLong("tag"),
-        help: ArgumentHelp("Only books with this tag (repeat it to allow several).", valueName: "name")
+        help: ArgumentHelp("Only books with this tag (repeat the option to allow several).", valueName: "name")
     )
     var tags: [String] = []
-    @Option(help: ArgumentHelp("Only books on this shelf (repeat it to allow several).", valueName: "name"))
+    @Option(help: ArgumentHelp("Only books on this shelf (repeat the option to allow several).", valueName: "name"))
     var shelf: [String] = []
-    @Option(help: ArgumentHelp("Only books by this author (repeat it to allow several).", valueName: "name"))
+    @Option(help: ArgumentHelp("Only books by this author (repeat the option to allow several).", valueName: "name"))
     var author: [String] = []
     @Option(
-        help: ArgumentHelp("Only books in this language: en, de, grc (repeat it to allow several).", valueName: "code"))
+        help: ArgumentHelp(
+            "Only books in this language, such as en, de or grc (repeat the option to allow several).",
+            valueName: "code"))
     var language: [String] = []
     @Option(
         help: ArgumentHelp(
-            "Only books with this rating: a number of stars from 0 to 5, or unrated. 4 means from 4 to under 5 stars. Repeat the option to allow several ratings.",
+            "Only books with this rating: a number of stars from 0 to 5, or 'unrated'. 4 means at least 4 and less than 5 stars. Repeat the option to allow several ratings.",
             valueName: "stars"))
     var rating: [RatingBand] = []
     @Flag(help: "Only books on the wishlist.") var wishlist = false
@@ -235,13 +239,14 @@ struct ListOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Only books started on these days.", valueName: "days")) var started: String?
     @Option(help: ArgumentHelp("Only books finished on these days.", valueName: "days")) var finished: String?
     @Option(
-        help: "The order of the books (default: best match first for a search; otherwise, most recently added first).")
+        help: "The order of the books (default: for a search, best match first; otherwise, latest addition first).")
     var sort: BookQuery.Sort?
     @Flag(help: "Reverse the order of --sort.") var reverse = false
     @Option(help: "The maximum number of books (default: 50, or all with --json).") var limit: Int?
-    @Option(help: ArgumentHelp("Continue after the page that printed this token.", valueName: "token")) var after:
+    @Option(help: ArgumentHelp("Continue the list that printed this token at its end.", valueName: "token")) var after:
         String?
-    @Flag(help: "Instead of the books, show how many books there are for each value of each filter.") var counts = false
+    @Flag(help: "Instead of the books, show how many there are for each status, rating, shelf, tag and so on.")
+    var counts = false
 
     /// The maximum number of matches to count. The limit keeps counting fast.
     private static let countLimit = 100_000

@@ -12,8 +12,8 @@ struct BookSheet {
     var zone = TimeZone.current
     var style = Output.shared.style
 
-    /// Prints the book from the library. As JSON, it prints the book's object with three more keys, `notes`, `quotes`
-    /// and `flags`, which no other command prints.
+    /// Prints the book as it is in the library. With JSON, it prints the book's object with three more keys, `notes`,
+    /// `quotes` and `flags`, which no other command prints.
     static func show(_ book: Book, from library: some Annotations, json: Bool) async throws {
         let whole = try await library.wholeBook(book.id) ?? WholeBook(book: book)
         if json { return Output.shared.printLine(whole.json) }
@@ -65,12 +65,12 @@ struct BookSheet {
             values.map { "\(scheme):\($0)" }
         }
         return [
-            ("With", listed(others)), ("Nationality", metadata.authorNationality),
+            ("Contributors", listed(others)), ("Nationality", metadata.authorNationality),
             ("ISBN", book.edition.isbn?.hyphenated ?? book.edition.isbnText.map { "\($0) (not a valid ISBN)" }),
             ("Publisher", metadata.publisher),
             ("Published", metadata.publishedDateText ?? metadata.publishedDate?.description),
             ("Pages", metadata.pageCount.map(String.init)), ("Language", metadata.language),
-            ("Original", metadata.originalLanguage), ("Format", metadata.format?.rawValue),
+            ("Original language", metadata.originalLanguage), ("Format", metadata.format?.rawValue),
             (
                 "Series",
                 [metadata.series, metadata.seriesNumber].compactMap(\.self).joined(separator: " ")
@@ -80,8 +80,8 @@ struct BookSheet {
             ("Started", reading?.started?.description), ("Finished", finished?.description),
             ("Days to Read", (finished == nil ? nil : book.copy.reading?.daysToRead).map { counted($0, "day") }),
             ("Progress", progress),
-            ("Subjects", listed(metadata.subjects)), ("Preview", metadata.previewLink), ("Info", metadata.infoLink),
-            ("Cover", metadata.coverURL), ("Numbers", listed(identifiers)),
+            ("Subjects", listed(metadata.subjects)), ("Preview", metadata.previewLink), ("Web page", metadata.infoLink),
+            ("Cover", metadata.coverURL), ("Identifiers", listed(identifiers)),
             ("Source", Set(metadata.sources.values.map(\.displayName)).sorted().joined(separator: ", ")),
             ("Id", book.id.rawValue),
         ]

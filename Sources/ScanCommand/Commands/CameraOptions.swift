@@ -13,7 +13,8 @@ struct CameraOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The frame rate to request; with --frames, the frame rate of a recording.", valueName: "number"))
+            "The frame rate to request from the camera; with --frames, the frame rate of the recording.",
+            valueName: "number"))
     var fps: Int?
 
     @Option(help: ArgumentHelp("The pixel format to request: GREY, YUYV, NV12, YU12 or MJPG.", valueName: "fourcc"))

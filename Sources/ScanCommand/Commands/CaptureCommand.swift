@@ -7,30 +7,30 @@ import Terminal
 struct CaptureCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "capture",
-        abstract: "Capture books with the camera, from photos, or from numbers (the default command).",
+        abstract: "Capture books with the camera, from photos, or from ISBNs (the default command).",
         discussion: """
-            Every ISBN is first put into the queue, then looked up, and then shown
-            as a card. One key answers the card: s save, e edit, k skip, c another copy,
-            a save all, u undo the last, q quit. Without a terminal and without --yes, the
-            books stay in the queue (exit code 4).
+            Every ISBN is first put into the queue, then looked up, and then shown as a
+            card. Answer each card with one key: s save, e edit, k skip, c save another
+            copy, a save all, u undo the last act, q quit. Without a terminal, the books
+            stay in the queue (exit code 4), unless you use --yes.
 
-            Without --image, --isbn and --stdin, the books fill a list on the screen while
-            you continue scanning. Books that were found for certain are ticked, and the
-            key a saves all of them. Typed numbers and handheld scanners work at any time,
-            with and without a camera. The key ? shows all keys. With --yes, books are
-            saved as soon as they are found, and the key u undoes this. Without a
-            terminal, or with --json or TERM=dumb, the events are printed as lines instead
-            until a signal ends the program.
+            Without --image, --isbn and --stdin, the books fill a list on the screen
+            while you continue scanning. Books that were identified with certainty are
+            ticked, and the key a saves all of them. You can type ISBNs or use a handheld
+            scanner at any time, even without a camera. The key ? shows all keys. With
+            --yes, books are saved as soon as they are found, and the key u undoes this.
+            Without a terminal, or with --json or TERM=dumb, the program prints a line
+            for each event instead, until a signal ends it.
 
               scan                                    the camera, on a screen
               scan --device Logitech --shelf Attic    this camera, onto a shelf
               rpicam-vid -t 0 --codec mjpeg -n -o - | scan --frames -
               scan --image cover.jpg                  every book in the photo
-              scan --image photos/ --shelf Attic      all photos of a folder, onto a shelf
+              scan --image photos/ --shelf Attic      all photos in a folder, onto a shelf
               scan --image imprint.jpg --ocr          a book without a bar code
               curl -s $URL | scan --image -           a photo on standard input
-              scan --isbn 0-441-47812-3 --yes         save it if it is found
-              scan --stdin --yes --json < isbns.txt   lines in, events out
+              scan --isbn 0-441-47812-3 --yes         save the book if it is found
+              scan --stdin --yes --json < isbns.txt   ISBNs in, JSON events out
               scan --hub 192.168.0.20                 into another station's library
             """)
 
@@ -41,13 +41,13 @@ struct CaptureCommand: AsyncParsableCommand {
 
     @OptionGroup var print: PrintOptions
 
-    @Option(parsing: .upToNextOption, help: ArgumentHelp("Typed ISBNs.", valueName: "number"))
+    @Option(parsing: .upToNextOption, help: ArgumentHelp("The ISBNs to capture.", valueName: "number"))
     var isbn: [String] = []
 
-    @Flag(help: "Read numbers from standard input, one per line.")
+    @Flag(help: "Read ISBNs from standard input, one per line.")
     var stdin = false
 
-    @Option(help: ArgumentHelp("Capture into the library of a hub (see 'scan hub').", valueName: "address"))
+    @Option(help: ArgumentHelp("Add the books to the library of this hub (see 'scan hub').", valueName: "address"))
     var hub: String?
 
     @OptionGroup var live: LiveOptions
@@ -60,14 +60,15 @@ struct CaptureCommand: AsyncParsableCommand {
     @OptionGroup var paths: PathOptions
     @OptionGroup var output: OutputOptions
 
-    /// Words that are not options. Most likely, the first is a misspelt command.
+    /// Words on the command line that belong to no option. The first is probably a misspelt command.
     @Argument(help: .hidden) var strays: [String] = []
 
     func validate() throws {
         if image.filter({ $0 == "-" }).count > 1 { throw ValidationError("Standard input (-) can be given only once.") }
     }
 
-    /// Checks the combination of inputs. All other checks come first, so that a misspelt option is reported as such.
+    /// Checks that the given inputs can be combined. All other checks of the options are made before, so that a
+    /// misspelt option is reported as misspelt.
     private func checkInputs() throws {
         if let stray = strays.first {
             let known = Scan.configuration.subcommands.contains { $0._commandName == stray }
@@ -81,8 +82,11 @@ struct CaptureCommand: AsyncParsableCommand {
         switch [!image.isEmpty, !isbn.isEmpty, stdin].count(where: { $0 }) {
         case 0: return
         case 1:
-            if live.isUsed { throw ValidationError("Camera and scanner options work only with the live camera.") }
-        default: throw ValidationError("Use only one input: --image, --isbn or --stdin.")
+            if live.isUsed {
+                throw ValidationError(
+                    "Options for the camera or a scanner cannot be used with --image, --isbn or --stdin.")
+            }
+        default: throw ValidationError("Use only one of --image, --isbn and --stdin.")
         }
     }
 
@@ -145,7 +149,8 @@ struct CaptureCommand: AsyncParsableCommand {
         await terminal.conclude()
     }
 
-    /// Captures books without a full screen. It prints lines, and asks card by card if there is a terminal.
+    /// Captures books without a full screen. It prints lines and, if there is a terminal, asks about the books one by
+    /// one.
     private func captureLines(
         into target: CaptureTarget, _ preset: Preset, _ wiring: Wiring, _ events: EventPrinter, _ report: ExitReport
     ) async throws {
@@ -170,13 +175,13 @@ struct CaptureCommand: AsyncParsableCommand {
         if !image.isEmpty || live.frames != nil, events.total == 0 { report.record(.nothing) }
         if case .leave = answer, events.count(.queued) > 0, !output.json {
             Output.shared.printNotice(
-                "There is no terminal at which to ask, so the books stay in the queue. \(target.confirmHint). "
-                    + "To save all found books without asking, use --yes.")
+                "There is no terminal for the confirmation prompt, so the books stay in the queue. \(target.confirmHint). "
+                    + "To save every identified book without a question, use --yes.")
         }
     }
 
     private static func interruptedMessage(notCaptured numbers: [String]) -> String {
-        "Interrupted. Not captured, because the library is locked or its disk is full: \(numbers.joined(separator: ", ").printable)."
+        "Interrupted. These ISBNs were not captured, because the library is locked or its disk is full: \(numbers.joined(separator: ", ").printable)."
     }
 
     /// True if books are captured live, because no other input was given.
@@ -195,11 +200,11 @@ struct CaptureCommand: AsyncParsableCommand {
     }
 }
 
-/// The library into which a run captures books: the library of this station or of a hub.
+/// The library to which a run adds the captured books: this station's own library, or that of a hub.
 private struct CaptureTarget: Sendable {
     let flow: CaptureFlow
     let history: any History
-    /// The hub; nil if the run captures into the station's own library.
+    /// The hub; nil if the run adds books to the station's own library.
     var hub: HubRun?
     /// Called at the end of a run, with the number of books that were saved.
     let finish: @Sendable (Int, ExitReport) async throws -> Void
@@ -219,6 +224,6 @@ private struct CaptureTarget: Sendable {
     var interruptedMessage: String {
         hub == nil
             ? "Interrupted. Captured books are in the queue (see 'scan intake list'), and saved books are in the library."
-            : "Interrupted. Captured and confirmed books are safe. To send the hub the books that it does not have, run 'scan hub send'."
+            : "Interrupted. No captured or confirmed book is lost. To send the remaining books to the hub, run 'scan hub send'."
     }
 }

@@ -10,7 +10,7 @@ struct DecodeCommand: AsyncParsableCommand {
         discussion: """
             Reads JPEG, PNG and WebP (HEIC if libheif is installed), folders and their
             subfolders, and standard input (-). Lists every EAN-13 code in a photo, in
-            reading order, with its meaning.
+            reading order, with its kind: isbn, ismn, issn, upc or ean13.
 
             Books from before the 1980s have no bar code. --ocr reads their printed
             ISBN or SBN if tesseract is installed (apt install tesseract-ocr). Only
@@ -23,7 +23,7 @@ struct DecodeCommand: AsyncParsableCommand {
 
             --explain shows for each stage of the decoder how many places it examined,
             what it read, and how much CPU time it took. The stages are described in
-            docs/decoding.md. --picture draws the same on the photo, for a browser.
+            docs/decoding.md. --picture draws these results on the photo.
 
               scan decode --explain --picture seen.svg cover.jpg
             """)
@@ -31,13 +31,14 @@ struct DecodeCommand: AsyncParsableCommand {
     @Argument(help: ArgumentHelp("Photos, folders of photos, or - for standard input.", valueName: "file"))
     var files: [String]
 
-    @Flag(help: "Show what each stage of the decoder read, and its CPU time.")
+    @Flag(help: "Show which codes each stage of the decoder read, and its CPU time.")
     var explain = false
 
-    @Option(help: ArgumentHelp("Draw what the decoder saw in one photo, as an SVG file.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("Write an SVG picture that shows what the decoder found in one photo.", valueName: "file"))
     var picture: String?
 
-    @Flag(help: "Replace an existing picture.")
+    @Flag(help: "Replace the file of --picture if it exists.")
     var force = false
 
     @OptionGroup var print: PrintOptions

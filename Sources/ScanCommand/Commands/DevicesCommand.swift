@@ -5,7 +5,7 @@ import Terminal
 
 struct DevicesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "devices", abstract: "List cameras with their formats, and handheld scanners.",
+        commandName: "devices", abstract: "List the cameras with their formats, and the handheld scanners.",
         discussion: """
             Without --device, the first camera in the list is used. To use another one,
             give its path or part of its name:
@@ -47,7 +47,7 @@ struct DevicesCommand: ParsableCommand {
     }
 }
 
-/// The list as text for people. It fits into 80 columns if the names and paths are short enough.
+/// The list of cameras and scanners as text. It fits into 80 columns if the names and paths are short enough.
 struct DeviceList {
     let cameras: [CameraDevice]
     let scanners: [ScannerDevice]
@@ -64,7 +64,7 @@ struct DeviceList {
                     scanner.refusal ?? "to read it exclusively: scan --scanner \(scanner.byID ?? scanner.path)"))
         }
         let refused = cameras.filter { $0.refusal != nil }
-        if !refused.isEmpty { lines.append(style.faint("Not used:")) }
+        if !refused.isEmpty { lines.append(style.faint("Cannot be used:")) }
         return lines
             + refused.map { "  \($0.path)  \($0.name.oneLine.fitted(28)): \(($0.refusal ?? "").oneLine)" }
     }
@@ -87,7 +87,7 @@ struct DeviceList {
 
     private func row(_ title: String, _ text: String) -> String { "  " + title.padded(9) + text.oneLine }
 
-    /// Joins the texts into lines, each with as many texts as fit beside the title.
+    /// Joins the texts into lines, each with as many texts as there is room for beside the title.
     private func packed(_ texts: [String]) -> [String] {
         var lines: [String] = []
         for text in texts {

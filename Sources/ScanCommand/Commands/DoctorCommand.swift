@@ -14,14 +14,14 @@ struct DoctorCommand: AsyncParsableCommand {
 
               scan doctor
               scan doctor --seconds 30    while you position the camera
-              scan doctor --json          {"check","state","fact","next"}
+              scan doctor --json          keys: check, state, fact, next
 
             Exit codes: 0 if a book could be scanned now, 69 if not.
             """)
 
     @OptionGroup var camera: CameraOptions
 
-    @Option(help: ArgumentHelp("The time for which to watch the camera, in seconds.", valueName: "number"))
+    @Option(help: ArgumentHelp("The number of seconds for which to watch the camera.", valueName: "number"))
     var seconds = 5
 
     @OptionGroup var paths: PathOptions

@@ -5,8 +5,8 @@ import Terminal
 
 /// A text given as an argument or, with `-`, on standard input, such as from an editor or another program.
 enum EnteredText {
-    /// The maximum number of bytes to read, so that reading stops even if the stream is endless. No text that can be
-    /// stored is as long as this.
+    /// The maximum number of bytes to read, so that reading stops even if the stream is endless. Every text that can be
+    /// stored is shorter than this.
     private static let byteLimit = 1 << 20
 
     /// Returns the text. Its length is not checked here, apart from the limit for reading.
@@ -15,7 +15,7 @@ enum EnteredText {
     static func read(_ argument: String, as what: String) throws -> String {
         guard argument == "-" else { return argument }
         if isatty(STDIN_FILENO) == 1 {
-            Output.shared.printNotice("Type the \(what). To end it, press Control-D on a line of its own.")
+            Output.shared.printNotice("Type the \(what). When you have finished, press Enter and then Control-D.")
         }
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 65_536)

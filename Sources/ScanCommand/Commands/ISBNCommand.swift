@@ -7,13 +7,13 @@ struct ISBNCommand: ParsableCommand {
         commandName: "isbn", abstract: "Check and convert ISBNs.",
         discussion: """
             Accepts ISBN-10 and ISBN-13, with or without hyphens. For an invalid number,
-            it says which digit or rule is wrong.
+            the message says which digit is wrong, or which rule the number breaks.
 
               scan isbn 0-441-47812-3
               scan isbn --json 9791032305690 9780441478126
             """)
 
-    @Argument(help: ArgumentHelp("The numbers; - reads them from standard input, one per line.", valueName: "text"))
+    @Argument(help: ArgumentHelp("The ISBNs; - reads them from standard input, one per line.", valueName: "text"))
     var texts: [String]
 
     @OptionGroup var output: OutputOptions
@@ -69,7 +69,8 @@ extension EnteredNumber {
 extension ISBN {
     /// Parses a number that the user typed.
     ///
-    /// - Throws: ``CommandError`` with the given status. Its message says which digit or rule is wrong.
+    /// - Throws: ``CommandError`` with the given status. Its message says which digit is wrong, or which rule
+    ///   the number breaks.
     init(refusingWith status: ExitStatus, _ text: String) throws {
         do throws(ISBNRefusal) {
             try self.init(text)

@@ -8,8 +8,9 @@ struct IndexCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "index", abstract: "The offline index: a metadata source that needs no network.",
         discussion: """
-            It is built from Open Library's dumps of editions and, optionally, of authors
-            and works, as text or gzip (https://openlibrary.org/developers/dumps).
+            The index is built from Open Library's dumps of editions and, optionally, of
+            authors and works. Each dump may be a text file or compressed with gzip
+            (https://openlibrary.org/developers/dumps).
 
               scan index build editions.txt.gz authors.txt.gz --out index.sqlite
               scan index info index.sqlite
@@ -64,7 +65,7 @@ struct IndexCommand: AsyncParsableCommand {
             } else {
                 Output.shared.printLine("\(info.editions) editions, \(info.isbns) ISBNs, \(info.authors) authors")
                 Output.shared.printLine(
-                    "from \(info.builtFrom.joined(separator: ", ")), newest row \(info.newest ?? "unknown"), \(info.bytes) bytes"
+                    "built from \(info.builtFrom.joined(separator: ", ")); newest row: \(info.newest ?? "unknown"); \(info.bytes) bytes"
                 )
             }
         }

@@ -12,7 +12,7 @@ struct IntakeCommand: AsyncParsableCommand {
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(commandName: "list", abstract: "List the queue, oldest first.")
 
-        @Flag(help: "Also list items that were confirmed or skipped.")
+        @Flag(help: "Also list the items that were confirmed or skipped.")
         var all = false
 
         @OptionGroup var paths: PathOptions
@@ -43,7 +43,8 @@ struct IntakeCommand: AsyncParsableCommand {
 
     struct Confirm: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "confirm", abstract: "Confirm the queue card by card, or save all found books with --yes.",
+            commandName: "confirm",
+            abstract: "Confirm captured books one by one, or use --yes to save every book that was identified.",
             discussion: "  scan intake confirm\n  scan intake confirm --yes 9780441478125")
 
         @Argument(help: ArgumentHelp("Ids or ISBNs (default: all waiting items).", valueName: "item"))
@@ -75,7 +76,7 @@ struct IntakeCommand: AsyncParsableCommand {
 
     struct Edit: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "edit", abstract: "Change the details with which a waiting item will be saved.",
+            commandName: "edit", abstract: "Edit the details of a waiting item before it is saved.",
             discussion: "  scan intake edit 9783161484100 --title \"The one with the blue cover\"")
 
         @Argument(help: ArgumentHelp("The id or ISBN.", valueName: "item"))
@@ -96,7 +97,7 @@ struct IntakeCommand: AsyncParsableCommand {
                 let list = items.map { "  " + List.line(for: $0) }.joined(separator: "\n")
                 throw CommandError(
                     .nothing,
-                    "\"\(name.printable)\" fits several items. Give the id of one of them. The ids are at the beginning of the lines:\n\(list)"
+                    "\"\(name.printable)\" matches several items. Give the id of one of them, which is at the beginning of its line:\n\(list)"
                 )
             }
             let edit = try fields.edit()
@@ -139,7 +140,7 @@ struct IntakeCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "refresh", abstract: "Look up the waiting items, and fetch missing covers.")
 
-        @Flag(help: "Look up all waiting items, even if they are not due, and do not use the answer cache.")
+        @Flag(help: "Look up all waiting items, even those not yet due for another lookup, and ignore cached answers.")
         var all = false
 
         @OptionGroup var paths: PathOptions
@@ -170,7 +171,8 @@ struct IntakeCommand: AsyncParsableCommand {
             let left = try await library.items(in: [.waiting]).count
             if !output.json, left > 0 {
                 Output.shared.printNotice(
-                    "\(left) waiting. To confirm them, run 'scan intake confirm'. To look up all of them, add --all.")
+                    "\(left) waiting. To confirm them, run 'scan intake confirm'. To look up all of them again, run 'scan intake refresh --all'."
+                )
             }
             try await wiring.fetchCovers(library, limit: 500, patience: .seconds(600))
             try report.end()

@@ -39,9 +39,10 @@ struct LibraryCommand: AsyncParsableCommand {
             commandName: "search",
             abstract: "Search titles, authors, series, ISBNs, tags, notes and quotes.",
             discussion: """
-                Each word must be the beginning of a word in the book. Case and diacritics
-                do not matter. The best matches come first: titles before authors, series,
-                tags and notes. Each result shows where it matched.
+                Each search word must be the beginning of a word in one of these texts.
+                Case and diacritics do not matter. The best matches come first: titles
+                before authors, series, tags and notes. Each result shows where the words
+                were found.
                 """)
         @Argument(help: "The words to search for.") var words: [String]
         @OptionGroup var filters: ListOptions
@@ -150,7 +151,7 @@ struct LibraryAddCommand: AsyncParsableCommand {
         name: .customLong("note"),
         help: ArgumentHelp("A note on the book (can be repeated); - reads it from standard input.", valueName: "text"))
     var notes: [String] = []
-    @Flag(help: "Save another copy of a book that you already own.") var anotherCopy = false
+    @Flag(help: "Save another copy if you already own the book.") var anotherCopy = false
     @OptionGroup var paths: PathOptions
     @OptionGroup var output: OutputOptions
 
@@ -236,14 +237,14 @@ struct LibraryEditCommand: AsyncParsableCommand {
     }
 }
 
-/// Deletes books for good. They must be in the trash, so that a single slip never loses a book. The act must be
-/// confirmed, because it cannot be undone.
+/// Deletes books for good. Only books in the trash can be deleted, so that a single mistake never deletes a book. The
+/// act must be confirmed, because it cannot be undone.
 struct LibraryPurgeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "purge", abstract: "Delete books in the trash for good, before their 30 days are over.",
         discussion: """
-            Removes the books with their readings, notes and quotes, and removes them
-            from the change history. This cannot be undone. Only backups still have the
+            Deletes the books with their readings, notes and quotes, also from the
+            change history. This cannot be undone. Afterwards, only backups contain the
             books.
 
               scan library purge 9780441478125
@@ -252,7 +253,8 @@ struct LibraryPurgeCommand: AsyncParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "An ISBN, an id or words for each book in the trash. Put several words in quotes.", valueName: "book"))
+            "The books in the trash: an ISBN, an id or words from the title for each. Put several words in quotes.",
+            valueName: "book"))
     var names: [String] = []
     @Flag(help: "Delete everything in the trash.") var all = false
     @Flag(help: "Do not ask for confirmation.") var yes = false
@@ -260,7 +262,7 @@ struct LibraryPurgeCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
-        if all != names.isEmpty { throw ValidationError("Name the books, or give --all.") }
+        if all != names.isEmpty { throw ValidationError("Name the books or use --all, but not both.") }
     }
 
     func run() async throws {

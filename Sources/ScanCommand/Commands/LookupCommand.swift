@@ -5,20 +5,20 @@ import Terminal
 
 struct LookupCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "lookup", abstract: "Ask the metadata sources about ISBNs, without saving anything.",
+        commandName: "lookup", abstract: "Look up ISBNs at the metadata sources, without saving anything.",
         discussion: """
-            Asks the library, the answer cache, the offline index, Open Library and
-            Google Books, in that order, and merges the answers. --refresh skips the
-            library and the cache.
+            Queries the library, the cache of earlier answers, the offline index, Open
+            Library and Google Books, in that order, and merges the answers. --refresh
+            skips the library and the cache.
 
               scan lookup 9780441478125
               scan lookup --json --refresh 0-441-47812-3
             """)
 
-    @Argument(help: ArgumentHelp("ISBNs in any form.", valueName: "isbn"))
+    @Argument(help: ArgumentHelp("The ISBNs, with or without hyphens.", valueName: "isbn"))
     var numbers: [String]
 
-    @Flag(help: "Ask the sources even if the answer is already known.")
+    @Flag(help: "Query the sources even if the answer is already known.")
     var refresh = false
 
     @OptionGroup var paths: PathOptions
@@ -79,19 +79,19 @@ struct LookupCommand: AsyncParsableCommand {
             Output.shared.printLine("  \(facts)")
             if metadata.isWeakMatch {
                 Output.shared.printLine(
-                    "  " + Output.shared.style.attention("possibly another book: the source gives no ISBN"))
+                    "  " + Output.shared.style.attention("possibly another book, because the source gives no ISBN"))
             }
             Output.shared.printLine(
                 "  " + Output.shared.style.faint(source.displayName + (answer.isCached ? ", cached" : "")))
         case .notFound(let asked):
             Output.shared.printLine(
-                "\(number)  not found; asked \(asked.map(\.displayName).joined(separator: ", "))")
+                "\(number)  not found; queried: \(asked.map(\.displayName).joined(separator: ", "))")
         case .temporary(let failure): Output.shared.printError("\(number): \(failure). Try again later.")
         case .blocked(let failure): Output.shared.printError("\(number): \(failure).")
         case .badData(let failure): Output.shared.printError("\(number): \(failure).")
         }
         for skipped in answer.notAsked {
-            Output.shared.printNotice("  not asked: \(skipped.source.displayName), \(skipped.reason.oneLine)")
+            Output.shared.printNotice("  not queried: \(skipped.source.displayName) (\(skipped.reason.oneLine))")
         }
     }
 }

@@ -6,7 +6,8 @@ import Terminal
 /// The options for the fields of an edition. An empty text clears a field.
 struct MetadataOptions: ParsableArguments {
     @Option(help: "The title.") var title: String?
-    @Option(help: "The subtitle. \"\" clears it; the same is true for the options below.") var subtitle: String?
+    @Option(help: "The subtitle; \"\" clears it. The text options below can be cleared in the same way.")
+    var subtitle: String?
 
     @Option(
         name: .customLong("author"),
@@ -23,20 +24,24 @@ struct MetadataOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The nationality of the first author.", valueName: "country"))
     var authorNationality: String?
     @Option(help: "The publisher.") var publisher: String?
-    @Option(help: ArgumentHelp("The date of publication: 1969, 1969-03, or as it is printed.", valueName: "date"))
+    @Option(
+        help: ArgumentHelp(
+            "The date of publication: 1969, 1969-03, or as it is printed in the book.", valueName: "date"))
     var published: String?
     @Option(help: "The number of pages; 0 clears it.") var pages: Int?
     @Option(help: ArgumentHelp("The ISO 639 code of the book's language.", valueName: "code")) var language: String?
     @Option(help: ArgumentHelp("The ISO 639 code of the language in which the book was written.", valueName: "code"))
     var originalLanguage: String?
-    @Option(help: ArgumentHelp("The format: physical, digital or audiobook.", valueName: "format")) var format: String?
+    @Option(help: ArgumentHelp("The format: 'physical', 'digital' or 'audiobook'.", valueName: "format"))
+    var format: String?
     @Option(help: "The series to which the book belongs.") var series: String?
     @Option(help: ArgumentHelp("The book's number in the series.", valueName: "number")) var seriesNumber: String?
 
     @Option(
         name: [.customLong("subject"), .customLong("genre")],
         help: ArgumentHelp(
-            "A genre or subject (can be repeated). These replace all present subjects of the book.", valueName: "name"))
+            "A genre or subject (can be repeated). The given ones replace all existing subjects of the book.",
+            valueName: "name"))
     var subjects: [String] = []
 
     @Option(help: "The description.") var description: String?
@@ -44,7 +49,7 @@ struct MetadataOptions: ParsableArguments {
         name: .customLong("cover-url"),
         help: ArgumentHelp("The address of the book's cover picture.", valueName: "link"))
     var coverURL: String?
-    @Option(help: ArgumentHelp("The address of a preview.", valueName: "link")) var previewLink: String?
+    @Option(help: ArgumentHelp("The address of a preview of the book.", valueName: "link")) var previewLink: String?
     @Option(help: ArgumentHelp("The address of a web page about the book.", valueName: "link")) var infoLink: String?
 
     @Option(
@@ -62,13 +67,13 @@ struct MetadataOptions: ParsableArguments {
             && pages == nil
     }
 
-    /// Returns the given fields as an edit, and warns about a cover address from which no picture is fetched.
+    /// Returns the given fields as an edit. Prints a warning if no picture can be fetched from the cover's address.
     ///
     /// - Throws: ``TextRefusal``, ``InputRefusal`` or ``CommandError`` for a value that is refused.
     func edit() throws -> MetadataEdit {
         var edit = MetadataEdit(title: title)
-        /// Returns the new value of a field with names. If no names are given, returns nil, which keeps the field. If
-        /// the only name is empty, returns an empty list, which clears the field.
+        /// Returns the new value of a field that holds a list of names. If no names are given, returns nil, which keeps
+        /// the field. If the only name is empty, returns an empty list, which clears the field.
         func given(_ names: [String]) -> [String]? { names.isEmpty ? nil : names == [""] ? [] : names }
         edit.subtitle = subtitle
         edit.contributors = given(authors)?.map(Self.contributor)
@@ -100,7 +105,7 @@ struct MetadataOptions: ParsableArguments {
         let host = coverURL.drop { $0 != "/" }.drop { $0 == "/" }.prefix { $0 != "/" && $0 != ":" && $0 != "?" }
         guard !coverURL.lowercased().hasPrefix("https:") || !CoverHosts.allows(String(host)) else { return }
         Output.shared.printNotice(
-            "Covers are fetched only by https, and only from \(CoverHosts.allowed.joined(separator: ", ")). This address is kept, but no cover is fetched from it."
+            "Covers are fetched only over https, and only from \(CoverHosts.allowed.joined(separator: ", ")). This address is kept, but no cover is fetched from it."
         )
     }
 
@@ -118,7 +123,9 @@ struct MetadataOptions: ParsableArguments {
         if text.isEmpty { return nil }
         guard let format = Metadata.Format.named(text) else {
             throw CommandError(
-                .usage, "--format is \"\(text.prefix(40).printable)\"; it must be physical, digital or audiobook.")
+                .usage,
+                "--format is \"\(text.prefix(40).printable)\"; it must be \"physical\", \"digital\" or \"audiobook\"."
+            )
         }
         return format
     }

@@ -10,10 +10,10 @@ struct PathOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The library file.", valueName: "file"), completion: .file())
     var library: String?
 
-    @Option(help: ArgumentHelp("The offline index.", valueName: "file"), completion: .file())
+    @Option(help: ArgumentHelp("The file of the offline index.", valueName: "file"), completion: .file())
     var index: String?
 
-    @Flag(help: "Do not ask any online source.")
+    @Flag(help: "Do not contact any online source.")
     var offline = false
 
     func settings() throws -> Settings {
@@ -25,7 +25,7 @@ struct PathOptions: ParsableArguments {
     }
 }
 
-/// The book that a command is about. If the book is given by several words, they need no quotes, because no other
+/// The book that a command applies to. If the user names it by several words, they need no quotes, because no other
 /// argument follows them.
 struct NamedBook: ParsableArguments {
     @Argument(help: ArgumentHelp("An ISBN, an id, or words from the title or authors.", valueName: "book")) var words:
@@ -37,7 +37,9 @@ struct NamedBook: ParsableArguments {
 /// Several books, each named by one argument.
 struct NamedBooks: ParsableArguments {
     @Argument(
-        help: ArgumentHelp("An ISBN, an id or words for each book. Put several words in quotes.", valueName: "book"))
+        help: ArgumentHelp(
+            "The books: an ISBN, an id or words from the title or authors for each. Put several words in quotes.",
+            valueName: "book"))
     var names: [String]
 }
 
@@ -80,19 +82,20 @@ extension Copy.Status: ExpressibleByArgument {
 
 /// The options that confirm candidates in advance.
 struct ConfirmOptions: ParsableArguments {
-    @Flag(help: "Save all books that are found, without asking. A second copy is never added.")
+    @Flag(
+        help: "Save every book that was identified, without a question. For second copies, also use --another-copy.")
     var yes = false
 
-    @Flag(help: "Save another copy of books that you already own (with --yes).")
+    @Flag(help: "With --yes, also save another copy of each book that you already own.")
     var anotherCopy = false
 
     func validate() throws {
         if anotherCopy, !yes {
-            throw ValidationError("--another-copy works only with --yes. At the prompt, press c instead.")
+            throw ValidationError("--another-copy works only with --yes. Without --yes, press c when a book is shown.")
         }
     }
 
-    /// Returns the way in which books are answered: in advance, at the keyboard, or not at all.
+    /// Returns the way in which captured books are answered: in advance, at the keyboard, or not at all.
     func answer(json: Bool) -> CaptureRun.Answer {
         if yes { return .advance }
         if json { return .leave }
@@ -106,15 +109,18 @@ struct CopyFactOptions: ParsableArguments {
         help: ArgumentHelp("The rating in stars, from 0.25 to 5 in steps of 0.25; 0 clears it.", valueName: "stars"))
     var rating: Double?
     @Flag(inversion: .prefixedNo, help: "Mark the book as owned or not owned.") var owned: Bool?
-    @Flag(inversion: .prefixedNo, help: "Mark the book as a favourite or not.") var favourite: Bool?
+    @Flag(inversion: .prefixedNo, help: "Mark the book as a favourite, or remove the mark.") var favourite: Bool?
     @Option(help: ArgumentHelp("The person who recommended the book; \"\" clears it.", valueName: "name"))
     var recommendedBy: String?
-    @Flag(help: "Say whether you would recommend the book.") var recommendation: Recommendation?
+    @Flag(help: "Record whether you would recommend the book, or clear this answer.")
+    var recommendation: Recommendation?
     @Flag(
         name: .customLong("public"), inversion: .prefixedNo,
-        help: "Include the book in exports for others, or leave it out.")
+        help: "Include the book in exports for other people, or leave it out of them.")
     var isPublic: Bool?
-    @Option(help: ArgumentHelp("The number of pages that you want to read per day; 0 clears it.", valueName: "pages"))
+    @Option(
+        help: ArgumentHelp(
+            "The number of pages of this book that you want to read per day; 0 clears it.", valueName: "pages"))
     var dailyGoal: Int?
     @Option(
         help: ArgumentHelp(
@@ -122,7 +128,8 @@ struct CopyFactOptions: ParsableArguments {
     var culturalGoal: String?
     @Flag(help: "Do not count the book towards a cultural goal.") var noCulturalGoal = false
     @Option(
-        help: ArgumentHelp("The day on which the book was added: 2026-01-15, today or yesterday.", valueName: "day"))
+        help: ArgumentHelp(
+            "The day on which the book was added: 2026-01-15, 'today' or 'yesterday'.", valueName: "day"))
     var added: String?
 
     enum Recommendation: EnumerableFlag {
@@ -195,14 +202,15 @@ struct CopyFactOptions: ParsableArguments {
 
 /// The facts about a copy that can be changed later, in addition to ``CopyFactOptions``.
 struct CopyOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The shelf on which the book stands; \"\" takes it off its shelf.", valueName: "name"))
+    @Option(help: ArgumentHelp("Put the book on this shelf; \"\" takes it off its shelf.", valueName: "name"))
     var shelf: String?
     @Option(name: .customLong("tag"), help: ArgumentHelp("Add this tag (can be repeated).", valueName: "name"))
     var tags: [String] = []
     @Option(name: .customLong("untag"), help: ArgumentHelp("Remove this tag (can be repeated).", valueName: "name"))
     var untags: [String] = []
-    @Option(help: ArgumentHelp("The status of the copy.", valueName: "status")) var status: Copy.Status?
-    @Flag(inversion: .prefixedNo, help: "Put the book on the wishlist, or take it off.") var wishlist: Bool?
+    @Option(help: ArgumentHelp("The new status of the book.", valueName: "status")) var status: Copy.Status?
+    @Flag(inversion: .prefixedNo, help: "Put the book on the wishlist, or take it off the wishlist.")
+    var wishlist: Bool?
 
     var isEmpty: Bool { shelf == nil && tags.isEmpty && untags.isEmpty && status == nil && wishlist == nil }
 

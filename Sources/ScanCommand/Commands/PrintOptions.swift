@@ -8,7 +8,7 @@ import Terminal
 
 /// The option `--ocr`, with which printed ISBNs are read.
 struct PrintOptions: ParsableArguments {
-    @Flag(help: "Read printed ISBNs with tesseract, in photos in which no bar code is an ISBN.")
+    @Flag(help: "In photos without an ISBN bar code, read the printed ISBN with tesseract.")
     var ocr = false
 
     /// Returns a function that reads the printed ISBNs in a photo, or `nil` without `--ocr`.
@@ -25,7 +25,7 @@ struct PrintOptions: ParsableArguments {
             return { _ in
                 if !isReported.exchange(true) {
                     Output.shared.printError(
-                        "tesseract is not installed, so printed numbers are not read. To install it, run 'apt install tesseract-ocr'."
+                        "tesseract is not installed, so printed ISBNs cannot be read. To install it, run 'apt install tesseract-ocr'."
                     )
                 }
                 throw error
@@ -33,7 +33,7 @@ struct PrintOptions: ParsableArguments {
         }
     }
 
-    /// Shows the numbers that were read from print, each marked as such.
+    /// Shows the ISBNs that were read from printed text, each marked "read from print".
     func show(_ result: PhotoResult) {
         for number in result.printed {
             Output.shared.printLine(
@@ -50,7 +50,7 @@ extension PhotoResult {
     /// True if an error was printed for this photo.
     var hasError: Bool { error != nil || (printError != nil && printError != .notInstalled) }
 
-    /// The reasons why the photo, or the print in it, could not be read completely.
+    /// The reasons why the photo, or the printed text in it, could not be read completely.
     var errorText: String? {
         let reasons = [error, printError?.description].compactMap { $0 }
         return reasons.isEmpty ? nil : reasons.joined(separator: "; ")

@@ -19,17 +19,18 @@ struct Scan: AsyncParsableCommand {
             Ways to capture (to see all options, run 'scan capture --help'):
               scan                        the camera, live
               scan --image cover.jpg      photos, folders of photos, - for standard input
-              scan --isbn 9780441478125   typed numbers
-              scan --stdin                lines, as handheld scanners type them
+              scan --isbn 9780441478125   typed ISBNs
+              scan --stdin                ISBNs, one per line, as scanners type them
               scan --frames -             an MJPEG stream, as rpicam-vid writes it
 
-            Each candidate is shown with what the sources know about it. Nothing is
-            saved until you confirm it.
+            Each book is shown with what the sources know about it. No book is saved
+            until you confirm it.
 
-            Exit codes: 0 done, 3 no ISBN or no such book, 4 candidates left
-            unconfirmed, 64 usage, 65 library damaged, 66 an input unreadable, 69 a
-            source unavailable, 74 I/O, 75 locked, 77 permission, 78 settings or newer
-            schema; 128 + the signal when interrupted.
+            Exit codes: 0 done, 3 no ISBN or no such book, 4 books left unconfirmed,
+            64 wrong usage, 65 library or backup damaged, 66 an input unreadable, 69 a
+            source or the camera unavailable, 74 input or output failed or disk full,
+            75 library locked, 77 permission missing, 78 wrong settings, or a library
+            written by a newer version; 128 plus the signal's number if interrupted.
             """,
         version: productVersion,
         subcommands: [

@@ -8,10 +8,10 @@ struct SettingsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "settings", abstract: "Settings: show, set, unset.",
         discussion: """
-            A flag overrides the environment, the environment overrides the settings
-            file, and the file overrides the default. Goals, automatic dates and the
-            guest view are settings of the library and are stored in it. To undo a
-            change of these settings, run 'scan undo'.
+            A command-line option overrides the environment, the environment overrides
+            the settings file, and the settings file overrides the default. Goals,
+            automatic dates and the guest view are stored in the library. To undo a
+            change to these settings of the library, run 'scan undo'.
 
               scan settings
               scan settings set contact me@example.org
@@ -43,7 +43,7 @@ struct SettingsCommand: AsyncParsableCommand {
         private func showLibrarySettings(_ settings: Settings) async throws {
             var stored: [String: String] = [:]
             var failure: (any Error)?
-            var note = "There is no library yet; its settings have their defaults."
+            var note = "There is no library yet, so the settings stored in it are shown with their defaults."
             do {
                 if let library = try Wiring(settings: settings).openExistingLibrary() {
                     stored = try await library.settings()
@@ -85,7 +85,8 @@ struct SettingsCommand: AsyncParsableCommand {
             discussion: "  scan settings set backupFolder /media/usb/books\n  scan settings set dailyGoal 30")
         @Argument(help: "The name of the setting.", completion: .list(NamedSetting.allValueStrings)) var name:
             NamedSetting
-        @Argument(help: "The value; - reads it from standard input, which keeps a key out of the shell history.")
+        @Argument(
+            help: "The value; - reads it from standard input, so that an API key does not get into the shell history.")
         var value: String
         @OptionGroup var paths: PathOptions
 
@@ -116,7 +117,7 @@ struct SettingsCommand: AsyncParsableCommand {
             guard let value = setting.value(parsing: given) else {
                 throw CommandError(
                     .configuration,
-                    "\"\(given.prefix(40).printable)\" is not a value for \(setting.rawValue); it must be \(setting.allowed)."
+                    "\"\(given.prefix(40).printable)\" is not a valid value for \(setting.rawValue); it must be \(setting.allowed)."
                 )
             }
             let library = try Wiring(settings: paths.settings()).openLibrary()

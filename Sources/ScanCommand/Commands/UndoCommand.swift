@@ -9,9 +9,9 @@ struct UndoCommand: AsyncParsableCommand {
         commandName: "undo", abstract: "Undo the last change in the library.",
         discussion: """
             Shows the change and the station that made it. On a terminal, it asks for
-            confirmation before it undoes the change. A batch or an import is one
-            change. Changes are kept for 30 days. To undo an earlier change, give its
-            id. This fails if a later change touched the same data.
+            confirmation before it undoes the change. A whole batch or import is one
+            change. A change can be undone for 30 days. To undo a change before the last
+            one, give its id. This fails if a later change touched the same data.
 
               scan undo
               scan undo --list --limit 100

@@ -12,12 +12,13 @@ struct ExportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export", abstract: "Export the library as JSON or CSV, or export the reading timeline.",
         discussion: """
-            json: everything, as one array with one object per line. The same library
-            always gives the same bytes, and 'scan import' restores all of it.
+            json: everything, as one array with one object per line. An unchanged
+            library always gives an identical file, and 'scan import' restores it all.
             csv: one row per book, with Goodreads' columns first and then Bookplate's.
-            The file is safe to open in a spreadsheet.
-            timeline: the start of each book, its sessions, and its end (finished or
-            given up), in order of time, as CSV or with --json as one object per line.
+            The file is safe to open in a spreadsheet program.
+            timeline: when you started each book, read in it, and finished it or stopped
+            reading it, earliest first. The output is CSV or, with --json, one object per
+            line.
 
               scan export > library.json
               scan export csv --to books.csv
@@ -27,12 +28,12 @@ struct ExportCommand: AsyncParsableCommand {
 
     enum Format: String, ExpressibleByArgument, CaseIterable { case json, csv, timeline }
 
-    @Argument(help: "The format: json, csv or timeline.") var format: Format = .json
+    @Argument(help: "The format: 'json', 'csv' or 'timeline'.") var format: Format = .json
     @Option(help: ArgumentHelp("The file to write (default: standard output).", valueName: "file")) var to: String?
     @Flag(help: "Replace the file if it exists.") var force = false
     @Flag(
         name: .customLong("public"),
-        help: "Export for others: only books marked public, without notes, quotes, shelves, sessions and goals.")
+        help: "Export for other people: only public books, without notes, quotes, shelves, sessions and goals.")
     var isPublic = false
     @Flag(name: .customLong("json"), help: "Write the timeline as JSON, one object per line.") var isJSON = false
     @OptionGroup var paths: PathOptions
@@ -76,14 +77,15 @@ struct ExportCommand: AsyncParsableCommand {
         if let to { Output.shared.printNotice("Wrote the timeline to \(to).") }
     }
 
-    /// Returns a sink that writes to the file, or to standard output.
+    /// Returns a function that writes text to the file, or to standard output if there is no file.
     private static func sink(_ file: OutputFile?) -> TextWriter.Sink {
         guard let file else { return { Output.shared.printRaw($0) } }
         return { try file.write($0) }
     }
 }
 
-/// A file that is replaced atomically. It is written beside its final path, synced, and then renamed.
+/// A file that is replaced atomically. The new content is written to a temporary file beside the final path, synced,
+/// and then renamed.
 final class OutputFile: Sendable {
     private let path: String
     private let partial: String
@@ -120,7 +122,7 @@ final class OutputFile: Sendable {
         }
     }
 
-    /// Checks that there is no file at the path, or only a file that may be replaced.
+    /// Checks that there is no file at the path, or that the file there may be replaced.
     private static func check(_ path: String, mayReplace: Bool) throws {
         guard let facts = try? FilePath(path).stat(followTargetSymlink: false) else { return }
         guard facts.type == .regular else {
@@ -135,7 +137,7 @@ final class OutputFile: Sendable {
         guard !head.elementsEqual("SQLite format 3".utf8) else {
             throw CommandError(
                 .usage,
-                "\(path) is a database, possibly the library itself, so it is not replaced. Choose another file.")
+                "\(path) is a database, possibly the library itself, so it was not replaced. Choose another file.")
         }
     }
 

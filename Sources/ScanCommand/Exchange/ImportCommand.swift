@@ -15,16 +15,16 @@ struct ImportCommand: AsyncParsableCommand {
             Reads the exports of Goodreads, StoryGraph, LibraryThing (tab-delimited)
             and Openreads, and Bookplate's own CSV and JSON. The format is recognised
             by the columns. In books that you already have, only empty fields are
-            filled, so importing the same file again changes nothing. Values that were
-            cut or are doubtful are flagged, and the original is kept. To undo a whole
-            import, run 'scan undo'.
+            filled in, so importing the same file again changes nothing. If a value was
+            shortened or is doubtful, the row is flagged, and its original text is kept.
+            To undo a whole import, run 'scan undo'.
 
               scan import goodreads_library_export.csv --dry-run
               scan import goodreads_library_export.csv --tag goodreads
               gunzip -c export.json.gz | scan import -
             """)
 
-    @Argument(help: ArgumentHelp("The files; - for standard input.", valueName: "file")) var files: [String]
+    @Argument(help: ArgumentHelp("The files to import; - for standard input.", valueName: "file")) var files: [String]
     @Flag(help: "Show what would happen, without changing anything.") var dryRun = false
     @Flag(help: "Print every row, not only flagged and refused ones.") var verbose = false
     @Option(
@@ -60,7 +60,7 @@ struct ImportCommand: AsyncParsableCommand {
                 if file.format == .json, preset != ImportFile.Preset() {
                     throw CommandError(
                         .usage,
-                        "\(input.name) is Bookplate's own JSON, which has its own shelves and tags. Leave out --shelf, --tag and --owned."
+                        "\(input.name) is Bookplate's own JSON, which contains shelves and tags already. Leave out --shelf, --tag and --owned."
                     )
                 }
                 // The library is opened only now, so that none is created if no file can be read.
@@ -171,8 +171,8 @@ extension ExchangeFormat: ExpressibleByArgument {
     }
 }
 
-/// An import that waits while another process keeps the library locked, or while the library's disk is full. The import
-/// is tried again every second.
+/// An import that waits, up to a time limit, while another process keeps the library locked or while the library's disk
+/// is full. It tries again every second.
 struct PatientImport: BookImport {
     let library: any BookImport
     let saved: SavedCount
@@ -191,9 +191,9 @@ struct PatientImport: BookImport {
         }
     }
 
-    /// Carries out an act. If it fails with a transient error, tries again every second.
+    /// Carries out an act. If it fails with a transient error, tries again every second until the time limit.
     ///
-    /// - Throws: the last error when the time is up.
+    /// - Throws: the last error, if the act still fails at the time limit.
     static func retryWhileBusy<Result: Sendable>(
         _ limit: Duration = .seconds(120), _ act: () async throws -> Result
     ) async throws -> Result {
@@ -225,7 +225,7 @@ final class SavedCount: Sendable {
 
 /// A file, or standard input, that is read in chunks.
 final class InputFile {
-    /// The name in error messages.
+    /// The name of the file in error messages.
     let name: String
     /// The size in bytes; 0 if it is not known.
     let size: Int

@@ -29,7 +29,7 @@ final class RecordWriter: Sendable {
         state = Mutex(State(text: text))
     }
 
-    /// - Returns: the number of editions so far, which a progress bar can show.
+    /// - Returns: the number of editions written so far, which a progress bar can show.
     @discardableResult
     func write(_ record: LibraryRecord) throws -> Int {
         try state.withLock { state in
@@ -45,7 +45,8 @@ final class RecordWriter: Sendable {
 
     /// Writes the end of the export.
     ///
-    /// - Returns: the number of copies. Messages call copies books, as they do for backups, imports and lists.
+    /// - Returns: the number of copies that were written. Messages call copies books, as they do for backups, imports
+    ///   and lists.
     @discardableResult
     func finish() throws -> Int {
         try state.withLock { state in
@@ -56,7 +57,7 @@ final class RecordWriter: Sendable {
     }
 }
 
-/// Passes text on in pieces of about 64 KB.
+/// Collects text and passes it on in pieces of about 64 KB.
 struct TextWriter {
     typealias Sink = @Sendable (String) throws -> Void
 
@@ -70,7 +71,7 @@ struct TextWriter {
         if buffer.utf8.count > 1 << 16 { try finish() }
     }
 
-    /// Passes on the rest of the text.
+    /// Passes on the text that is left in the buffer.
     mutating func finish() throws {
         try sink(buffer)
         buffer = ""

@@ -2,15 +2,16 @@ import Bookplate
 import Decoder
 import Foundation
 
-/// A picture of a photo and the decoder's steps, as SVG for a browser. It shows the places that look like bars, and
-/// each code with its text and the stage that first read it. Below the photo, it lists the stages with their costs.
+/// A picture of a photo and the decoder's steps, as SVG for a browser. It shows the areas that look like bar codes, and
+/// each code with its text and the stage of the decoder that first read it. Below the photo, it lists the stages with
+/// their CPU times.
 struct AnnotatedPicture {
     /// The long side of the embedded photo, in pixels.
     static let longSide = 1280
-    /// The colours of the stages that read something. If there are more stages than colours, the colours are used
-    /// again.
+    /// The colours for the stages of the decoder that read something. If there are more stages than colours, the first
+    /// colours are used again.
     private static let stageColours = ["#1f9d55", "#2f6fdb", "#c026d3", "#d9480f", "#0e8a8a"]
-    /// The colour of the places that the decoder examined.
+    /// The colour of the outlines around the areas that the decoder examined.
     private static let placeColour = "#b7791f"
 
     let photo: [UInt8]

@@ -83,12 +83,12 @@ struct PhotoResult: Sendable {
 /// Reads photos on separate threads, one per processor, because zbar and the image libraries block.
 struct PhotoBatchReader {
     let withThumbnails: Bool
-    /// True to record the decoder's steps.
+    /// True to record the decoder's steps in ``PhotoResult/explanation``.
     var isExplaining = false
     /// True to make the picture on which the steps can be drawn.
     var withPicture = false
-    /// Returns the printed ISBNs in a photo. It is called for photos without a bar code that is an ISBN. If it is nil,
-    /// printed ISBNs are not read.
+    /// The function that reads the printed ISBNs in a photo. It is called for each photo in which no bar code is an
+    /// ISBN. If it is nil, printed ISBNs are not read.
     var print: (@Sendable (PhotoFile) throws -> [PrintedISBN])?
 
     /// - Returns: a result for each input, in the order of the inputs.
@@ -129,7 +129,7 @@ struct PhotoBatchReader {
             }
             if withPicture { reading.picture = try photo.thumbnail(longSide: AnnotatedPicture.longSide) }
             try readPrint(of: photo, into: &reading)
-            if photo.isDamaged { reading.error = "the photo is damaged; only a part of it could be read" }
+            if photo.isDamaged { reading.error = "the photo is damaged, so only a part of it could be read" }
         } catch {
             reading.error = "\(error)"
             reading.isUnreadable = reading.symbols.isEmpty && reading.printed.isEmpty
@@ -150,7 +150,7 @@ struct PhotoBatchReader {
     }
 }
 
-/// Distributes indices to threads, and yields their results in the order of the indices.
+/// Distributes the indices of photos among threads, and yields the results in the order of the indices.
 private final class WorkQueue: Sendable {
     private struct State {
         var next = 0

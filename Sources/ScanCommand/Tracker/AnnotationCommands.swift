@@ -19,7 +19,8 @@ struct AnnotationListing<Content: PrintedAnnotation>: AsyncParsableCommand {
             "An ISBN, an id, or words from the title or authors (default: all books).", valueName: "book")) var words:
         [String] =
             []
-    @Option(help: "The maximum number to list for all books, latest first (default: 50, or all with --json).")
+    @Option(
+        help: "If no book is given: the maximum number of \(Content.noun)s to list (default: 50, or all with --json).")
     var limit: Int?
     @OptionGroup var paths: PathOptions
     @OptionGroup var output: OutputOptions
@@ -28,7 +29,8 @@ struct AnnotationListing<Content: PrintedAnnotation>: AsyncParsableCommand {
         if let limit, limit < 1 { throw ValidationError("--limit must be 1 or more.") }
         if limit != nil, !words.isEmpty {
             throw ValidationError(
-                "--limit works only for the list of all books. For one book, all \(Content.noun)s are shown.")
+                "--limit cannot be used with a book, because all \(Content.noun)s \(Content.preposition) one book are always shown."
+            )
         }
     }
 
@@ -54,8 +56,10 @@ struct AnnotationDeletion<Content: PrintedAnnotation>: AsyncParsableCommand {
             commandName: "delete", abstract: "Delete \(Content.noun)s (to undo this, run 'scan undo').",
             discussion: "  scan \(Content.noun) delete 3fa2c1")
     }
-    @Argument(help: ArgumentHelp("The ids, or the last characters of the ids.", valueName: Content.noun)) var names:
-        [String]
+    @Argument(
+        help: ArgumentHelp(
+            "The id of each \(Content.noun), or the last four or more characters of the id.", valueName: Content.noun))
+    var names: [String]
     @Flag(help: "Do not ask for confirmation.") var yes = false
     @OptionGroup var paths: PathOptions
     @OptionGroup var output: OutputOptions
@@ -81,14 +85,14 @@ protocol PrintedAnnotation: Sendable, Equatable {
     var id: ID<Self> { get }
     var text: String { get }
     var created: Date { get }
-    /// The text beside the date: "page 8", "discussion".
+    /// The text after the date, such as "page 8" or "discussion".
     var mark: String? { get }
     static func json(_ annotation: Annotation<Self>) -> JSONValue
     static var noun: String { get }
     /// The preposition before the book: "on" as in "a note on a book", or "from" as in "a quote from a book".
     static var preposition: String { get }
     static func refusal(_ name: String) -> AnnotationRefusal
-    /// Returns the annotations of one book, in their order.
+    /// Returns the annotations of one book, in the order in which its page shows them.
     static func all(of copy: ID<Copy>, in library: LibraryFile) async throws -> [Self]
     /// Returns the annotations of all books, newest first.
     static func latest(_ limit: Int, in library: LibraryFile) async throws -> [Annotation<Self>]
@@ -143,8 +147,8 @@ struct AnnotationList {
 
     /// Returns the annotation with this name.
     ///
-    /// - Parameter name: the id of the annotation, or the last characters of the id.
-    /// - Throws: ``CommandError`` if several annotations fit, ``AnnotationRefusal`` if none fits.
+    /// - Parameter name: the id of the annotation, or the last four or more characters of the id.
+    /// - Throws: ``CommandError`` if several annotations match, ``AnnotationRefusal`` if none matches.
     static func find<Content: PrintedAnnotation>(
         _ name: String, in library: LibraryFile
     ) async throws -> Annotation<Content> {
@@ -154,7 +158,7 @@ struct AnnotationList {
             let list = fits.map { "  \($0.content.id)  \($0.book.displayTitle.oneLine)" }.joined(separator: "\n")
             throw CommandError(
                 .nothing,
-                "\"\(name.prefix(80).printable)\" fits several ids. Give more characters of one of them:\n\(list)")
+                "several ids end with \"\(name.prefix(80).printable)\". Give more characters of one of them:\n\(list)")
         }
         return first
     }
@@ -231,10 +235,12 @@ struct NoteCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "add", abstract: "Add a note on a book.",
             discussion: "  scan note add dune \"Ask Ada about the ending.\" --kind discussion")
-        @Argument(help: ArgumentHelp("An ISBN, an id or words. Put several words in quotes.", valueName: "book"))
+        @Argument(
+            help: ArgumentHelp(
+                "An ISBN, an id or words from the title or authors. Put several words in quotes.", valueName: "book"))
         var name: String
         @Argument(help: "The note, at most 5,000 characters; - reads it from standard input.") var text: String
-        @Option(help: "The kind: note, or discussion for a book club.") var kind: Note.Kind = .note
+        @Option(help: "The kind: 'note', or 'discussion' for a book club.") var kind: Note.Kind = .note
         @OptionGroup var paths: PathOptions
         @OptionGroup var output: OutputOptions
 
@@ -252,10 +258,11 @@ struct NoteCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "edit", abstract: "Change a note, and keep its date.",
             discussion: "  scan note edit 3fa2c1 \"It was the butler.\"")
-        @Argument(help: ArgumentHelp("The note's id, or the last characters of it.", valueName: "note")) var name:
-            String
+        @Argument(
+            help: ArgumentHelp("The note's id, or the last four or more characters of the id.", valueName: "note"))
+        var name: String
         @Argument(help: "The new text; - reads it from standard input.") var text: String?
-        @Option(help: "The kind: note or discussion.") var kind: Note.Kind?
+        @Option(help: "The new kind: 'note' or 'discussion'.") var kind: Note.Kind?
         @OptionGroup var paths: PathOptions
         @OptionGroup var output: OutputOptions
 
@@ -296,10 +303,12 @@ struct QuoteCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "add", abstract: "Add a quote from a book.",
             discussion: "  scan quote add dune \"Fear is the mind-killer.\" --page 8")
-        @Argument(help: ArgumentHelp("An ISBN, an id or words. Put several words in quotes.", valueName: "book"))
+        @Argument(
+            help: ArgumentHelp(
+                "An ISBN, an id or words from the title or authors. Put several words in quotes.", valueName: "book"))
         var name: String
         @Argument(help: "The passage, at most 5,000 characters; - reads it from standard input.") var text: String
-        @Option(help: "The page of the passage.") var page: Int?
+        @Option(help: "The number of the page with the passage.") var page: Int?
         @OptionGroup var paths: PathOptions
         @OptionGroup var output: OutputOptions
 
@@ -318,10 +327,11 @@ struct QuoteCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "edit", abstract: "Change a quote, and keep its date.",
             discussion: "  scan quote edit 3fa2c1 --page 9")
-        @Argument(help: ArgumentHelp("The quote's id, or the last characters of it.", valueName: "quote")) var name:
-            String
+        @Argument(
+            help: ArgumentHelp("The quote's id, or the last four or more characters of the id.", valueName: "quote"))
+        var name: String
         @Argument(help: "The new text; - reads it from standard input.") var text: String?
-        @Option(help: "The page of the passage; 0 clears it.") var page: Int?
+        @Option(help: "The number of the page with the passage; 0 clears it.") var page: Int?
         @OptionGroup var paths: PathOptions
         @OptionGroup var output: OutputOptions
 

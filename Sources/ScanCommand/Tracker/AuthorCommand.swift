@@ -8,9 +8,9 @@ struct AuthorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "author", abstract: "Authors of all books: list, rename, merge, delete.",
         discussion: """
-            Nothing is merged automatically: you decide which names are the same
-            author. Later lookups do not revert your changes. To change the authors of
-            one book, use 'scan library edit BOOK --author NAME'.
+            Authors are never merged automatically: you decide which names belong to the
+            same author. Later lookups do not revert your changes. To change the authors
+            of one book, run 'scan library edit BOOK --author NAME'.
 
               scan author list
               scan author rename "JRR Tolkien" "J. R. R. Tolkien"
@@ -20,7 +20,7 @@ struct AuthorCommand: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "list", abstract: "List the authors with their roles and their number of books.")
+            commandName: "list", abstract: "List the authors, each with roles and number of books.")
         @OptionGroup var paths: PathOptions
         @OptionGroup var output: OutputOptions
 
@@ -28,7 +28,7 @@ struct AuthorCommand: AsyncParsableCommand {
             let library = try Wiring(settings: paths.settings()).openExistingLibrary()
             let authors = try await library?.authors() ?? []
             if authors.isEmpty, !output.json {
-                Output.shared.printNotice("There are no authors yet. They are added with books.")
+                Output.shared.printNotice("There are no authors yet. Each book that you save adds its authors.")
             }
             let width = min(60, authors.map(\.name.oneLine.columns).max() ?? 0)
             for author in authors {
@@ -82,25 +82,29 @@ struct AuthorCommand: AsyncParsableCommand {
             commandName: "delete",
             abstract: "Remove authors from all their books, but keep the books (to undo this, run 'scan undo').",
             discussion: "  scan author delete \"Penguin Classics\"")
-        @Argument(help: "The authors.") var names: [String]
+        @Argument(help: "The authors to delete.") var names: [String]
         @Flag(help: "Do not ask for confirmation.") var yes = false
         @OptionGroup var paths: PathOptions
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
             let library = try Wiring(settings: paths.settings()).requireLibrary()
-            let question = "Delete \(quoted(names))? The books stay."
+            let question = "Delete \(quoted(names))? The books stay in the library."
             guard try Asking.mayGoOn(question, yes: yes, json: output.json) else { return }
-            printChanged(try await library.deleteAuthors(names, at: Date()), "Deleted", output)
+            printChanged(try await library.deleteAuthors(names, at: Date()), "Deleted", output, from: "removed from ")
         }
     }
 }
 
 /// Prints the authors after a change.
-private func printChanged(_ done: [AuthorChange], _ what: String, _ output: OutputOptions) {
+///
+/// - Parameter relation: the words before the number of books.
+private func printChanged(
+    _ done: [AuthorChange], _ what: String, _ output: OutputOptions, from relation: String = ""
+) {
     if !output.json {
         return Output.shared.printChange(
-            done.map { "\(what): \($0.author.name.oneLine), \(counted($0.author.books, "book"))" })
+            done.map { "\(what): \($0.author.name.oneLine), \(relation)\(counted($0.author.books, "book"))" })
     }
     for change in done { Output.shared.printLine(change.author.json) }
 }

@@ -6,17 +6,17 @@ import Terminal
 
 struct HomeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "home", abstract: "Show the books that you are reading, and the books that you read last.",
+        commandName: "home", abstract: "Show the books that you are reading, and those that you finished last.",
         discussion: """
             Shows each book that you are reading with its progress and the day on which
             you will probably finish it. The book with the latest activity comes first.
-            The five books that you read last follow.
+            Below them are the five books that you finished last.
 
               scan home
               scan home --json
             """)
 
-    @Option(help: "The maximum number of books to show under Reading now.") var limit = 20
+    @Option(help: "The maximum number of books to show under 'Reading now'.") var limit = 20
     @OptionGroup var paths: PathOptions
     @OptionGroup var output: OutputOptions
 
@@ -34,7 +34,7 @@ struct HomeCommand: AsyncParsableCommand {
 }
 
 extension Home {
-    /// The home page of a library that does not exist yet.
+    /// The empty home page for a user who has no library yet.
     init(at now: Date, in zone: TimeZone) {
         self.init(today: CalendarDay(now, in: zone), readingNow: [], readingCount: 0, recentlyRead: [])
     }

@@ -15,7 +15,7 @@ struct LabelHelp {
     }
 }
 
-/// The texts in which the commands for tags and for shelves differ. In other respects, the commands are the same.
+/// The texts that differ between the commands for tags and those for shelves. Otherwise, the commands are the same.
 protocol LabelTexts {
     static var kind: Label.Kind { get }
     static var plural: String { get }
@@ -36,7 +36,7 @@ extension LabelTexts {
 enum TagTexts: LabelTexts {
     static let kind = Label.Kind.tag
     static let plural = "tags"
-    static let explanation = "Case does not matter: SF and sf are one tag, shown as it was first written."
+    static let explanation = "Case does not matter: SF and sf are the same tag, shown as it was first entered."
     static let add = LabelHelp("Create a tag and add it to books.", "scan tag add sf dune 9780441478125")
     static let remove = LabelHelp("Remove a tag from books, but keep the tag itself.", "scan tag remove sf dune")
     static let rename = LabelHelp(
@@ -99,7 +99,7 @@ struct LabelCommand<Texts: LabelTexts>: AsyncParsableCommand {
     struct List: AsyncParsableCommand {
         static var configuration: CommandConfiguration {
             CommandConfiguration(
-                commandName: "list", abstract: "List the \(Texts.plural) with the number of books of each.")
+                commandName: "list", abstract: "List the \(Texts.plural), each with its number of books.")
         }
         @OptionGroup var paths: PathOptions
         @OptionGroup var output: OutputOptions
@@ -112,7 +112,7 @@ struct LabelCommand<Texts: LabelTexts>: AsyncParsableCommand {
         @Argument(help: "The \(Texts.noun).") var name: String
         @Argument(
             help: ArgumentHelp(
-                "An ISBN, an id or words for each book. Put several words in quotes. Without books, the \(Texts.noun) is only created.",
+                "The books: an ISBN, an id or words from the title or authors for each. Put several words in quotes. Without books, the \(Texts.noun) is only created.",
                 valueName: "book"))
         var books: [String] = []
         @OptionGroup var paths: PathOptions
@@ -138,7 +138,7 @@ struct LabelCommand<Texts: LabelTexts>: AsyncParsableCommand {
     struct Rename: AsyncParsableCommand {
         static var configuration: CommandConfiguration { LabelCommand.configuration("rename", Texts.rename) }
         @Argument(help: "The \(Texts.noun).") var name: String
-        @Argument(help: "Its new name.") var newName: String
+        @Argument(help: "The new name of the \(Texts.noun).") var newName: String
         @OptionGroup var paths: PathOptions
         @OptionGroup var output: OutputOptions
 
@@ -162,7 +162,7 @@ struct LabelCommand<Texts: LabelTexts>: AsyncParsableCommand {
 
     struct Delete: AsyncParsableCommand {
         static var configuration: CommandConfiguration { LabelCommand.configuration("delete", Texts.delete) }
-        @Argument(help: "The \(Texts.plural).") var names: [String]
+        @Argument(help: "The \(Texts.plural) to delete.") var names: [String]
         @Flag(help: "Do not ask for confirmation.") var yes = false
         @OptionGroup var paths: PathOptions
         @OptionGroup var output: OutputOptions
@@ -223,12 +223,12 @@ struct LabelActions {
 
     func delete(_ names: [String], yes: Bool) async throws {
         let library = try Wiring(settings: paths.settings()).requireLibrary()
-        let question = "Delete the \(kind.rawValue) \(quoted(names))? The books stay."
+        let question = "Delete the \(kind.rawValue) \(quoted(names))? The books stay in the library."
         guard try Asking.mayGoOn(question, yes: yes, json: json) else { return }
         let deleted = try await library.deleteLabels(kind, names, at: Date())
         if !json {
             return Output.shared.printChange(
-                deleted.map { "Deleted: \($0.label.name.oneLine), \(counted($0.changedBooks, "book"))" })
+                deleted.map { "Deleted: \($0.label.name.oneLine), removed from \(counted($0.changedBooks, "book"))" })
         }
         for change in deleted { Output.shared.printLine(change.label.json) }
     }

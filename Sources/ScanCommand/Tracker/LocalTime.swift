@@ -2,7 +2,7 @@ import Bookplate
 import Foundation
 import Terminal
 
-/// Parses the days and times that people type, and formats times in their time zone.
+/// Parses days and times that a user typed, and formats times in the user's time zone.
 struct LocalTime {
     let now: Date
     let zone: TimeZone
@@ -60,12 +60,12 @@ struct LocalTime {
         return Period(from: from, to: to)
     }
 
-    /// Parses a day in the past and returns noon of that day, or the current time if that is earlier. Noon stands for
-    /// the unknown time of an event that is entered on a later day.
+    /// Parses a day that is not in the future, and returns noon on that day or, if it is not noon yet, the current
+    /// time. Noon stands for the unknown time of an event that is entered on a later day.
     func noon(of text: String, for option: String) throws -> Date {
         let day = try wholeDay(text, for: option)
         guard !CalendarDay(now, in: zone).isCertainlyBefore(day) else {
-            throw CommandError(.usage, "\(option) \(day) is in the future. Give a day in the past.")
+            throw CommandError(.usage, "\(option) \(day) is in the future. Give today or an earlier day.")
         }
         return min(now, day.noon(in: zone))
     }
@@ -87,7 +87,7 @@ struct LocalTime {
         {
             return ": \(parts[0]) has no month \(parts[1])"
         }
-        return ". Write YYYY-MM-DD, or YYYY-MM or YYYY when that is all you know"
+        return ". Write YYYY-MM-DD, or YYYY-MM or YYYY if that is all you know"
     }
 
     /// Parses a time in the format of RFC 3339 (`2026-11-21T14:30:00Z`), or a local time (`14:30`, `2026-11-21 14:30`).
@@ -96,7 +96,7 @@ struct LocalTime {
     func time(_ text: String, for option: String) throws -> Date {
         let error = CommandError(
             .usage,
-            "\(option) \"\(text.prefix(40).printable)\" is not a time. Write 14:30, 2026-11-21 14:30 or 2026-11-21T14:30:00Z."
+            "\(option) \"\(text.prefix(40).printable)\" is not a time. Write '14:30', '2026-11-21 14:30' or '2026-11-21T14:30:00Z'."
         )
         guard text.utf8.count <= 40 else { throw error }
         let separators: Set<Character> = text.contains(" ") ? [" "] : ["T", "t"]

@@ -9,9 +9,9 @@ struct ReadingCommand: AsyncParsableCommand {
         commandName: "reading",
         abstract: "Readings: start, page, percent, finish, hold, drop, reset, dates, history, add, delete.",
         discussion: """
-            Write days as 2026-11-21, 2026-11, 2026, today or yesterday. When the status
-            changes, the dates of the reading are set automatically, unless the setting
-            automaticDates of the library is off. Your own dates are never overwritten.
+            Write days as 2026-11-21, 2026-11, 2026, 'today' or 'yesterday'. When the
+            status changes, the dates of the reading are set automatically, unless the
+            setting automaticDates is 0. Dates that you entered are never overwritten.
 
               scan reading start dune
               scan reading page 145
@@ -34,8 +34,8 @@ struct ReadingCommand: AsyncParsableCommand {
             commandName: "start",
             abstract: "Start a book, resume one on hold, or read one again.",
             discussion: """
-                A book that is Read or Did Not Finish gets another reading. Its earlier
-                readings keep their dates.
+                A book with the status Read or Did Not Finish gets another reading. Its
+                earlier readings keep their dates.
 
                   scan reading start dune --on 2026-11-01
                 """)
@@ -69,7 +69,7 @@ struct ReadingCommand: AsyncParsableCommand {
 
     struct Drop: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "drop", abstract: "Give up a book, and set its status to Did Not Finish.",
+            commandName: "drop", abstract: "Stop reading a book, and set its status to Did Not Finish.",
             discussion: "  scan reading drop dune")
         @OptionGroup var book: NamedBook
         @OptionGroup var day: DayOption
@@ -80,9 +80,9 @@ struct ReadingCommand: AsyncParsableCommand {
 
     struct Reset: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "reset", abstract: "Set a book back to To Read, without dates and progress.",
+            commandName: "reset", abstract: "Set the status of a book back to To Read, and cancel its reading.",
             discussion:
-                "The reading is cancelled, not deleted. To bring it back, run 'scan undo'.\n\n  scan reading reset dune"
+                "The reading is not deleted. To bring it back, run 'scan undo'.\n\n  scan reading reset dune"
         )
         @OptionGroup var book: NamedBook
         @OptionGroup var action: ReadingAction
@@ -104,12 +104,12 @@ struct ReadingDates: AsyncParsableCommand {
     @OptionGroup var book: TrackedBook
     @Option(
         help: ArgumentHelp(
-            "The number of the reading, from 1 for the oldest (default: the reading that the book shows).",
+            "The number of the reading (1 is the oldest; default: the one that gives the book its status).",
             valueName: "n"))
     var number: Int?
-    @Option(help: ArgumentHelp("The day on which the book was started.", valueName: "day")) var started: String?
-    @Option(help: ArgumentHelp("The day on which the book was finished.", valueName: "day")) var finished: String?
-    @Option(help: ArgumentHelp("The day on which the book was given up.", valueName: "day")) var stopped: String?
+    @Option(help: ArgumentHelp("The day on which you started the book.", valueName: "day")) var started: String?
+    @Option(help: ArgumentHelp("The day on which you finished the book.", valueName: "day")) var finished: String?
+    @Option(help: ArgumentHelp("The day on which you stopped reading the book.", valueName: "day")) var stopped: String?
     @OptionGroup var action: ReadingAction
 
     func run() async throws {
@@ -143,14 +143,15 @@ struct ReadingAdd: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "add", abstract: "Add an earlier reading of a book, without changing its status.",
         discussion: """
-            Without --stopped, the reading counts as finished. All days may be left out.
+            Without --stopped, the reading counts as finished. You may leave out days
+            that you do not know.
 
               scan reading add dune --started 1999-07 --finished 1999-08
             """)
     @OptionGroup var book: NamedBook
-    @Option(help: ArgumentHelp("The day on which the book was started.", valueName: "day")) var started: String?
-    @Option(help: ArgumentHelp("The day on which the book was finished.", valueName: "day")) var finished: String?
-    @Option(help: ArgumentHelp("The day on which the book was given up.", valueName: "day")) var stopped: String?
+    @Option(help: ArgumentHelp("The day on which you started the book.", valueName: "day")) var started: String?
+    @Option(help: ArgumentHelp("The day on which you finished the book.", valueName: "day")) var finished: String?
+    @Option(help: ArgumentHelp("The day on which you stopped reading the book.", valueName: "day")) var stopped: String?
     @OptionGroup var action: ReadingAction
 
     func run() async throws {
@@ -172,13 +173,13 @@ struct ReadingDelete: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "delete", abstract: "Delete a reading with its progress and sessions.",
         discussion: """
-            The reading that gives the book its status cannot be deleted. Use 'scan
-            reading reset' instead.
+            The reading that gives the book its status cannot be deleted. To cancel it,
+            run 'scan reading reset'.
 
               scan reading delete dune --number 1
             """)
     @OptionGroup var book: NamedBook
-    @Option(help: ArgumentHelp("The number of the reading, from 1 for the oldest.", valueName: "n")) var number: Int
+    @Option(help: ArgumentHelp("The number of the reading (1 is the oldest).", valueName: "n")) var number: Int
     @Flag(help: "Do not ask for confirmation.") var yes = false
     @OptionGroup var action: ReadingAction
 
@@ -193,22 +194,22 @@ struct ReadingDelete: AsyncParsableCommand {
     }
 }
 
-/// The options for the days of a reading, for a book that is added by hand.
+/// The options for the days of a reading of a book that is added by hand.
 struct ReadingDayOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The day on which the book was started (not allowed with --status toRead).", valueName: "day"))
+            "The day on which you started the book (not allowed with --status toRead).", valueName: "day"))
     var started: String?
     @Option(
         help: ArgumentHelp(
-            "The day on which the book was finished (allowed only with --status read).", valueName: "day"))
+            "The day on which you finished the book (allowed only with --status read).", valueName: "day"))
     var finished: String?
     @Option(
         help: ArgumentHelp(
-            "The day on which the book was given up (allowed only with --status dnf).", valueName: "day"))
+            "The day on which you stopped reading the book (allowed only with --status dnf).", valueName: "day"))
     var stopped: String?
 
-    /// Checks that the given days fit the status of the book.
+    /// Checks that the given days are allowed for the status of the book.
     ///
     /// - Throws: `ValidationError` if a book with this status cannot have one of the days.
     func check(with status: Copy.Status) throws {
@@ -220,7 +221,7 @@ struct ReadingDayOptions: ParsableArguments {
         if stopped != nil, status != .dnf { throw ValidationError("--stopped works only with --status dnf.") }
     }
 
-    /// Returns the days as an edit of dates.
+    /// Returns the days as an edit of the reading's dates.
     ///
     /// - Throws: ``CommandError`` for an invalid day.
     func edit(_ localTime: LocalTime) throws -> DateEdit {
@@ -237,7 +238,7 @@ struct ReadingPage: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "page", abstract: "Record the page you are on.",
         discussion: """
-            Starts a book that is To Read, and resumes a book that is on hold.
+            Also starts a book with the status To Read, and resumes a book on hold.
 
               scan reading page 145
               scan reading page dune 145
@@ -246,8 +247,7 @@ struct ReadingPage: AsyncParsableCommand {
     @Argument(
         help: ArgumentHelp("The book (default: the only book you are reading), then the page.", valueName: "book page"))
     var words: [String]
-    @Option(help: ArgumentHelp("The day on which you had read this far (default: now).", valueName: "day")) var on:
-        String?
+    @Option(help: ArgumentHelp("When you reached this point (default: now).", valueName: "day")) var on: String?
     @OptionGroup var action: ReadingAction
 
     func run() async throws {
@@ -269,8 +269,7 @@ struct ReadingPercent: AsyncParsableCommand {
         help: ArgumentHelp(
             "The book (default: the only book you are reading), then the percentage.", valueName: "book percent"))
     var words: [String]
-    @Option(help: ArgumentHelp("The day on which you had read this far (default: now).", valueName: "day")) var on:
-        String?
+    @Option(help: ArgumentHelp("When you reached this point (default: now).", valueName: "day")) var on: String?
     @OptionGroup var action: ReadingAction
 
     func run() async throws {
@@ -289,9 +288,10 @@ struct ReadingHistory: AsyncParsableCommand {
         commandName: "history", abstract: "Show each reading of a book with its progress, newest first.",
         discussion: "  scan reading history dune\n  scan reading history dune --number 1 --json")
     @OptionGroup var book: TrackedBook
-    @Option(help: ArgumentHelp("Only the reading with this number, from 1 for the oldest.", valueName: "n")) var number:
+    @Option(help: ArgumentHelp("Show only the reading with this number (1 is the oldest).", valueName: "n")) var number:
         Int?
-    @Option(help: "The maximum number of entries per reading (default: 50, or all with --json).") var limit: Int?
+    @Option(help: "The maximum number of progress entries per reading (default: 50, or all with --json).")
+    var limit: Int?
     @OptionGroup var paths: PathOptions
     @OptionGroup var output: OutputOptions
 
@@ -319,7 +319,7 @@ struct ReadingHistory: AsyncParsableCommand {
 
     static func printUnread(_ book: Book) {
         Output.shared.printNotice(
-            "\(quoted([book.displayTitle])) has no reading yet. To start it, run 'scan reading start'.")
+            "\(quoted([book.displayTitle])) has no reading yet. To start one, run 'scan reading start'.")
     }
 
     /// Returns the heading of a reading: `Reading 1 of 2 · Read · started 2026-01-02 · finished 2026-02`.
@@ -343,7 +343,7 @@ struct ReadingAction: ParsableArguments {
 
     /// Sets the status of a book.
     func set(_ status: Copy.Status, _ words: [String], on day: CalendarDay? = nil) async throws {
-        let unchanged = "It was already \(status.displayName); nothing changed."
+        let unchanged = "The status was already \(status.displayName), so nothing changed."
         try await run(unchanged: unchanged) { library, localTime in
             let book = try await library.trackedBook(words)
             return try await library.setStatus(status, of: book.id, on: day, at: localTime.now)
@@ -386,7 +386,7 @@ struct ReadingAction: ParsableArguments {
         Output.shared.printLine(Self.line(for: result.book, result.reading))
         if result.isBeyondLastPage {
             Output.shared.printNotice(
-                "This is beyond the last page, but it was recorded. To correct a wrong page count, use 'scan library edit --pages'."
+                "This page is beyond the last page of the book, but it was recorded. To correct a wrong page count, use 'scan library edit --pages'."
             )
         }
         if result.change == nil {
@@ -397,7 +397,7 @@ struct ReadingAction: ParsableArguments {
     }
 
     /// Returns the line for a book and its reading: `Dune · Reading · started 2026-11-21 · Page 145 of 382 ████░░░░░░
-    /// 38 %`.
+    /// 38%`.
     static func line(for book: Book, _ reading: Reading?) -> String {
         let parts = [book.displayTitle.oneLine, book.copy.status.displayName] + (reading.map { days(of: $0) } ?? [])
         let bar = reading.flatMap { $0.state == .cancelled ? nil : $0.progress }
@@ -414,8 +414,8 @@ struct ReadingAction: ParsableArguments {
 }
 
 extension Book {
-    /// Returns the state of a reading as text. Unless the reading is cancelled, the text is the name of the status that
-    /// the reading gives to the book, or once gave to it.
+    /// Returns the state of a reading as text: "cancelled", or the name of the status that the reading gives, or once
+    /// gave, to the book.
     func stateName(of reading: Reading) -> String {
         switch reading.state {
         case .open: reading.id == copy.reading?.id ? copy.status.displayName : Copy.Status.reading.displayName

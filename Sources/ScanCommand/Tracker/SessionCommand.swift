@@ -8,9 +8,9 @@ struct SessionCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "session", abstract: "Reading sessions: start, stop, status, list, add, edit, delete.",
         discussion: """
-            Only one session can run at a time in a library. It keeps running while the
-            machine is off. Write times as 14:30, 2026-11-21 14:30 or
-            2026-11-21T14:30:00Z.
+            In a library, only one session can run at a time. It keeps running while the
+            machine is off. Write times as '14:30', '2026-11-21 14:30' or
+            '2026-11-21T14:30:00Z'.
 
               scan session start dune
               scan session status
@@ -48,7 +48,7 @@ struct SessionCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "stop", abstract: "End the running session, and record the page you are on.",
             discussion: """
-                Leave out the page for a book without pages, such as an audiobook.
+                For a book without pages, such as an audiobook, leave out the page.
 
                   scan session stop 180
                   scan session stop 180 --end 15:10
@@ -148,7 +148,7 @@ struct SessionList: AsyncParsableCommand {
             "An ISBN, an id, or words from the title or authors (default: all books).", valueName: "book")) var words:
         [String] = []
     @Option(help: "The maximum number of sessions (default: 50, or all with --json).") var limit: Int?
-    @Option(help: "The number of sessions to skip.") var offset = 0
+    @Option(help: "The number of sessions to leave out, starting with the newest.") var offset = 0
     @OptionGroup var paths: PathOptions
     @OptionGroup var output: OutputOptions
 
@@ -192,7 +192,7 @@ struct SessionList: AsyncParsableCommand {
 struct SessionTimes: ParsableArguments {
     @Option(help: ArgumentHelp("The time at which the session began.", valueName: "time")) var start: String?
     @Option(help: ArgumentHelp("The time at which the session ended.", valueName: "time")) var end: String?
-    @Option(help: ArgumentHelp("The length of the session in minutes, instead of its end.", valueName: "n"))
+    @Option(help: ArgumentHelp("The length of the session in minutes, instead of --start or --end.", valueName: "n"))
     var minutes: Int?
     @Option(help: ArgumentHelp("The page on which the session began.", valueName: "n")) var fromPage: Int?
     @Option(
@@ -204,7 +204,7 @@ struct SessionTimes: ParsableArguments {
         // A session of more than a day is refused later anyway. This check keeps the computed times within the range of
         // a date.
         if let minutes, !(1...1440).contains(minutes) {
-            throw ValidationError("--minutes must be a number from 1 to 1440, which is one day.")
+            throw ValidationError("--minutes must be a number from 1 to 1440 (one day).")
         }
         if minutes != nil, start != nil, end != nil {
             throw ValidationError("Give only two of --start, --end and --minutes.")
@@ -229,8 +229,8 @@ struct SessionAdd: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "add", abstract: "Add a session that was not timed.",
         discussion: """
-            With --minutes alone, the session ended just now. Adding a session never
-            moves the current page back.
+            If you give only --minutes, the session counts as having ended just now.
+            Adding a session never moves the book's current page back.
 
               scan session add dune --start 14:30 --minutes 45 --to-page 180
               scan session add dune --start "2026-11-20 21:00" --end "2026-11-20 22:15"
@@ -268,10 +268,11 @@ struct SessionAdd: AsyncParsableCommand {
 
 struct SessionEditing: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "edit", abstract: "Edit a session; the progress that it recorded changes with it.",
+        commandName: "edit", abstract: "Edit a session, and with it the progress that it recorded.",
         discussion: "  scan session edit 1f2e3d4c --minutes 40 --to-page 175")
-    @Argument(help: ArgumentHelp("The session's id, or the last characters of it.", valueName: "session")) var name:
-        String
+    @Argument(
+        help: ArgumentHelp("The session's id, or the last four or more characters of the id.", valueName: "session"))
+    var name: String
     @OptionGroup var times: SessionTimes
     @OptionGroup var paths: PathOptions
     @OptionGroup var output: OutputOptions
@@ -297,10 +298,11 @@ struct SessionEditing: AsyncParsableCommand {
 
 struct SessionDelete: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "delete", abstract: "Delete a session, even the running one, with the progress that it recorded.",
+        commandName: "delete", abstract: "Delete a session (even the running one) and the progress that it recorded.",
         discussion: "  scan session delete 1f2e3d4c")
-    @Argument(help: ArgumentHelp("The session's id, or the last characters of it.", valueName: "session")) var name:
-        String
+    @Argument(
+        help: ArgumentHelp("The session's id, or the last four or more characters of the id.", valueName: "session"))
+    var name: String
     @Flag(help: "Do not ask for confirmation.") var yes = false
     @OptionGroup var paths: PathOptions
     @OptionGroup var output: OutputOptions
@@ -322,7 +324,7 @@ extension LibraryFile {
     /// Returns the session with this name.
     ///
     /// - Parameter name: an id, or its last four or more characters.
-    /// - Throws: ``CommandError`` if no session fits, or if several sessions fit.
+    /// - Throws: ``CommandError`` if no session matches, or if several sessions match.
     func session(named name: String) async throws -> SessionRecord {
         let name = name.lowercased()
         let fits = (4...64).contains(name.utf8.count) ? try await sessions(endingIn: name) : []
@@ -333,7 +335,7 @@ extension LibraryFile {
         }
         guard fits.count == 1 else {
             throw CommandError(
-                .nothing, "\"\(name.printable)\" fits several sessions. Give the whole id of one of them.")
+                .nothing, "\"\(name.printable)\" matches several sessions. Give the whole id of one of them.")
         }
         return first
     }

@@ -20,7 +20,7 @@ struct StatsCommand: AsyncParsableCommand {
         ], defaultSubcommand: StatsOverview.self)
 }
 
-/// The options for the period of the statistics.
+/// The options that limit the statistics to a period.
 struct PeriodOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Include only this year, such as 2026.", valueName: "YYYY")) var year: Int?
     @Option(help: ArgumentHelp("Include only this month, such as 2026-05.", valueName: "YYYY-MM")) var month: String?
@@ -44,14 +44,14 @@ struct PeriodOptions: ParsableArguments {
             from: try from.map { try localTime.day($0, for: "--from") },
             to: try to.map { try localTime.day($0, for: "--to") })
         if let from = period.from, let to = period.to, to < from {
-            throw CommandError(.usage, "--to \(to) is before --from \(from).")
+            throw CommandError(.usage, "--to \(to) is before --from \(from). Swap the two values.")
         }
         return period
     }
 
     static func year(_ year: Int) throws -> Period {
         guard let day = CalendarDay(year: year) else {
-            throw CommandError(.usage, "--year \(year) is not a year. Write one from 1 to 9999.")
+            throw CommandError(.usage, "--year \(year) is not a year. Write a number from 1 to 9999.")
         }
         return Period(day)
     }
@@ -59,7 +59,7 @@ struct PeriodOptions: ParsableArguments {
 
 struct StatsOverview: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "overview", abstract: "Show everything at a glance (the default of 'scan stats').")
+        commandName: "overview", abstract: "Show all statistics at a glance (the default of 'scan stats').")
     @OptionGroup var period: PeriodOptions
     @OptionGroup var paths: PathOptions
     @OptionGroup var output: OutputOptions
@@ -102,7 +102,7 @@ extension PathOptions {
 
 struct StatsCalendar: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "calendar", abstract: "Show the pages and minutes of each day of a month.")
+        commandName: "calendar", abstract: "Show how many pages and minutes you read on each day of a month.")
     @Option(help: ArgumentHelp("The month (default: this month).", valueName: "YYYY-MM")) var month: String?
     @OptionGroup var paths: PathOptions
     @OptionGroup var output: OutputOptions

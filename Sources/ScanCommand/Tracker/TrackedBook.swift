@@ -3,8 +3,8 @@ import Bookplate
 import Library
 import Terminal
 
-/// The book that a command of the tracker is about: the book that is named on the command line, or the only book being
-/// read.
+/// The book that a command of the reading tracker applies to: the book named on the command line or, without a name,
+/// the only book being read.
 struct TrackedBook: ParsableArguments {
     @Argument(
         help: ArgumentHelp(
@@ -17,7 +17,7 @@ extension LibraryFile {
     /// Returns the book that the words identify.
     ///
     /// - Parameter words: the words that identify the book; empty for the only book being read.
-    /// - Throws: ``CommandError`` if there is no such book, or if several books fit.
+    /// - Throws: ``CommandError`` if there is no such book, or if several books match.
     func trackedBook(_ words: some Collection<String>) async throws -> Book {
         // An empty name is not the same as no name.
         guard words.isEmpty else { return try await book(named: words.joined(separator: " ")) }
@@ -41,7 +41,8 @@ extension LibraryFile {
 
     /// Returns a reading of a book.
     ///
-    /// - Parameter number: its number in the history, from 1; `nil` for the reading that the book shows.
+    /// - Parameter number: the number of the reading (1 is the oldest); `nil` for the reading that is shown for the
+    ///   book.
     /// - Throws: ``CommandError`` if there is no such reading.
     func reading(_ number: Int?, of book: Book) throws -> Reading? {
         guard let number else { return book.copy.reading }
