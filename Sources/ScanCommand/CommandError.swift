@@ -4,7 +4,7 @@ import Foundation
 import Synchronization
 import Terminal
 
-/// The exit status of the program. If several apply, the first in the order of the cases wins.
+/// The exit status of the program. If several apply, the one that comes first among these cases wins.
 enum ExitStatus: Int32, CaseIterable {
     case usage = 64
     /// The library has a newer schema, or the settings are invalid.
@@ -23,7 +23,7 @@ enum ExitStatus: Int32, CaseIterable {
     case nothing = 3
     case success = 0
 
-    /// Returns the more important one of this status and the other status.
+    /// Returns this status or the other one, whichever is more important.
     func and(_ other: ExitStatus) -> ExitStatus {
         Self.allCases.first { $0 == self || $0 == other } ?? self
     }
@@ -106,15 +106,15 @@ extension CommandError {
             }
         case "closed":
             " To start it again, run 'scan reading start'. To undo the last change, run 'scan undo'."
-        case "wrongEndOpen": " Use 'scan reading finish --on DAY' or 'scan reading drop --on DAY'."
+        case "wrongEndOpen": " To do so, run 'scan reading finish --on DAY' or 'scan reading drop --on DAY'."
         case "noReading": " To start it, run 'scan reading start'."
         case "noSuchReading": " To list the readings, run 'scan reading history'."
-        case "lastReading": " Use 'scan reading reset'."
-        case "sessionRunning": " Use 'scan session stop' or 'scan session delete'."
+        case "lastReading": " To do so, run 'scan reading reset'."
+        case "sessionRunning": " To do so, run 'scan session stop' or 'scan session delete'."
         case "labelNone" where arguments["near"] == .list([]):
             " To see all of them, run 'scan \(text(arguments["kind"])) list'."
         case "labelTaken":
-            " Use 'scan \(text(arguments["kind"])) merge \"\(text(arguments["name"]).oneLine)\" "
+            " To do so, run 'scan \(text(arguments["kind"])) merge \"\(text(arguments["name"]).oneLine)\" "
                 + "--into \"\(text(arguments["by"]).oneLine)\"'."
         case "noAnnotation":
             " To list the \(text(arguments["kind"]))s, run 'scan \(text(arguments["kind"])) list'."

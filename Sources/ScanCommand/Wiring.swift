@@ -41,7 +41,7 @@ struct Wiring {
     /// Opens the library. If there is no library, creates one.
     func openLibrary() throws -> LibraryFile {
         guard let path = settings[.library] else {
-            throw CommandError(.configuration, "no library is set. Name one with --library.")
+            throw CommandError(.configuration, "no library is set. Give the path of one with --library.")
         }
         let library = try LibraryFile.open(at: path)
         library.onError { Output.shared.printError($0) }
@@ -57,8 +57,8 @@ struct Wiring {
         return try openLibrary()
     }
 
-    /// Opens the library for a command that works on books that are already in it. If there is no library, it does not
-    /// create one, because the command would fail on an empty library.
+    /// Opens the library for a command that works on books that are already in it. If there is no library, none is
+    /// created, because the command would fail on an empty library.
     ///
     /// - Throws: ``CommandError`` if there is no library yet.
     func requireLibrary() throws -> LibraryFile {
@@ -73,7 +73,7 @@ struct Wiring {
     static let firstBook =
         "To add the first book, use 'scan --isbn', 'scan --image', 'scan library add' or 'scan import'."
 
-    /// Returns the chain of all sources, in the order in which they are asked. Without a library, answers and rate
+    /// Returns the chain of all sources, in the order in which they are queried. Without a library, answers and rate
     /// limits are not stored. An offline index that cannot be read is reported and left out, so that capturing can
     /// continue.
     func lookup(_ library: LibraryFile?) -> LookupChain {
@@ -83,7 +83,7 @@ struct Wiring {
             do throws(OfflineIndexError) {
                 index = try OfflineIndex(path: path)
             } catch {
-                Output.shared.printError("\(error). Continuing without it.")
+                Output.shared.printError("\(error). Continuing without the offline index.")
                 notAsked = [NotAsked(source: .offlineIndex, reason: error.description)]
             }
         }
@@ -92,7 +92,7 @@ struct Wiring {
             report: { Output.shared.printError($0) })
     }
 
-    /// Returns a probe that asks each online source separately, within the rate limits of this machine.
+    /// Returns a probe that queries each online source separately, within the rate limits of this machine.
     func probe(_ library: LibraryFile?) -> SourceProbe {
         SourceProbe(configuration, states: library ?? UnsharedRateLimits())
     }
@@ -173,7 +173,7 @@ enum OpenedLibraries {
         Interrupts.handle {
             "Today's backup was interrupted. It will be made after the next change. Everything that was saved is safe."
         }
-        let bar = ProgressBar("% of today's backup", total: 100)
+        let bar = ProgressBar("steps of today's backup", total: 100)
         defer {
             bar.finish()
             // The handler holds a reference to the library, which is closed when its last reference is released.

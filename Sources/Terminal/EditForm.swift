@@ -15,7 +15,7 @@ struct EditForm {
             switch self {
             case .title: "Title"
             case .subtitle: "Subtitle"
-            case .authors: "Authors (separated by ;)"
+            case .authors: "Authors (separated by semicolons)"
             case .publisher: "Publisher"
             case .published: "Published"
             case .pages: "Pages"
@@ -57,7 +57,7 @@ struct EditForm {
         }
     }
 
-    /// Handles a whole line that a person entered. An empty line keeps the field, `-` clears it, and `.` cancels the
+    /// Handles a whole line that a person entered. An empty line keeps the value, `-` clears it, and `.` cancels the
     /// form.
     mutating func enter(_ line: String) -> Step {
         switch line {

@@ -11,7 +11,7 @@ package enum Interrupts {
         var terminal: FileDescriptor?
         var settings = termios()
         var lastMessage: (@Sendable () -> String?)?
-        /// Releases devices before the program ends.
+        /// Called before the program ends, to release devices; nil if there is nothing to release.
         var release: (@Sendable () -> Void)?
         // Nil is used instead of an empty closure. The optimiser of Swift 6.3.1 stores a null pointer for an empty
         // closure in a global, and calling it ends the program.

@@ -17,7 +17,7 @@ package final class Keyboard: Sendable {
         case paste(String)
         /// Control-D was pressed, or the terminal was closed.
         case end
-        /// The program continues after it was stopped, so the screen has to be drawn again.
+        /// The program continues after Control-Z stopped it, so the screen has to be drawn again.
         case resumed
     }
 
@@ -87,8 +87,8 @@ package final class Keyboard: Sendable {
         try? wakePipe.writeEnd.close()
     }
 
-    /// The longest time that the rest of a cursor key may take to arrive after its Esc byte. It allows for a slow
-    /// connection.
+    /// The longest time that the rest of a cursor key's escape sequence may take to arrive after the Esc byte. It is
+    /// long enough for a slow connection.
     private static let restOfSequence: Duration = .milliseconds(50)
 
     private static func readKeys(
@@ -199,7 +199,7 @@ struct KeyBurst {
     private var text = ""
     private var last: Duration = .zero
 
-    /// - Returns: the number that the scanner typed, if this key is the Enter that ends it; otherwise nil.
+    /// - Returns: the number that the scanner typed, if this key is the Enter after the number; otherwise nil.
     mutating func append(_ key: Keyboard.Key, at time: Duration) -> String? {
         defer { last = time }
         if time - last > Self.gap { text = "" }

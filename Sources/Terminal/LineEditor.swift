@@ -1,4 +1,4 @@
-/// A field that a person edits in place, on a terminal without echo.
+/// One line of text that a person edits in place, on a terminal that does not echo keys.
 struct LineEditor {
     private(set) var text: String
     let label: String

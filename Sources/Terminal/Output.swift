@@ -7,7 +7,8 @@ import SystemPackage
 /// Writes whole lines to standard output and standard error, from any task, and can show a status line at the bottom of
 /// a terminal.
 ///
-/// If the program that reads from a pipe has ended (EPIPE), this process ends with SIGPIPE, as programs in a pipe do.
+/// If the output is a pipe whose reader has ended (EPIPE), this process ends with SIGPIPE, as is usual for programs in
+/// a pipeline.
 package final class Output: Sendable {
     package static let shared = Output()
 
@@ -20,7 +21,7 @@ package final class Output: Sendable {
 
     private let state = Mutex(State())
     package let isTerminal = isatty(STDOUT_FILENO) == 1
-    /// True if a status line can be shown. It is written to standard error, so that it does not mix with data on
+    /// True if a status line can be shown. The line is written to standard error, so that it does not mix with data on
     /// standard output.
     let showsStatus = isatty(STDERR_FILENO) == 1 && ProcessInfo.processInfo.environment["TERM"] != "dumb"
     package let style: Style
@@ -137,7 +138,7 @@ package final class Output: Sendable {
             } catch {
                 guard descriptor == STDOUT_FILENO else { return }
                 write(
-                    "scan: cannot write the output: \(error). What was captured and saved is in the library.\n",
+                    "scan: cannot write the output: \(error). Everything that was captured and saved is in the library.\n",
                     to: STDERR_FILENO)
                 exit(RefusalKind.inputOutput.exitStatus)
             }

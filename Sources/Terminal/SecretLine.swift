@@ -3,7 +3,8 @@ import SystemPackage
 
 /// Reads a line of standard input without showing it.
 package enum SecretLine {
-    /// True if a person types the line. The person may make a mistake, because the characters are not shown.
+    /// True if standard input is a terminal, at which a person types the line. The person may make a mistake, because
+    /// the characters are not shown.
     package static var isTyped: Bool { isatty(STDIN_FILENO) == 1 }
 
     /// Prints the prompt and reads a line.

@@ -4,8 +4,8 @@ import SystemPackage
 /// Handles signals on a separate thread.
 ///
 /// A dispatch source is not used, because it first ignores its signal and begins to listen only some time later. On a
-/// busy machine, a Control-C in between was lost, and the program did not end. Here a signal is handled from the moment
-/// when `listen` returns.
+/// busy machine, a Control-C that arrived in between was lost, and the program did not end. Here, every signal that
+/// arrives after `listen` has returned is handled.
 enum Signals {
     /// Starts to handle signals.
     ///

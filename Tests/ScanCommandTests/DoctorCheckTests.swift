@@ -29,8 +29,8 @@ import Testing
         #expect(checks.map(\.state) == Array(repeating: .ok, count: 6), "\(checks)")
         #expect(checks.allSatisfy { $0.next == nil })
         #expect(checks[0].fact == "HD Webcam delivers 1280x720 MJPG, 30 fps")
-        #expect(checks[2].fact == "29.8 frames per second of 30.0 announced")
-        #expect(checks[5].fact == "read 9780441478125, sharpness 0.41, 2.3 px per module")
+        #expect(checks[2].fact == "29.8 frames per second; the camera announced 30.0")
+        #expect(checks[5].fact == "read 9780441478125, sharpness 0.41, 2.3 px per narrowest bar")
     }
 
     typealias Case = (what: String, findings: CameraFindings, check: String, state: Check.State, word: String)
@@ -57,7 +57,7 @@ import Testing
             "requested 1280x720, got 640x720"
         ),
         ("converted", camera { $0.format?.isConverted = true }, "format", .attention, "converted by libv4l"),
-        ("half the rate", camera { $0.counts.delivered = 70 }, "rate", .attention, "14.0 frames per second of 30.0"),
+        ("half the rate", camera { $0.counts.delivered = 70 }, "rate", .attention, "14.0 frames per second;"),
         (
             "half the rate in the dark",
             camera {
@@ -139,7 +139,7 @@ import Testing
         ("on a network", facts(.failed(.networkFileSystem(path: "/l", type: "nfs4"))), "library", .broken, "nfs4"),
         ("on a disk that hangs", facts(.unfinished), "library", .attention, "still being checked"),
         ("on a small disk", facts(.missing, free: 400_000_000), "disk", .attention, "400 MB free"),
-        ("on a full disk", facts(.missing, free: 19_000_000), "disk", .broken, "Make room"),
+        ("on a full disk", facts(.missing, free: 19_000_000), "disk", .broken, "Free some space"),
         ("on a disk of unknown size", facts(.missing, free: nil), "disk", .unknown, "cannot be determined"),
         ("never backed up", facts(.open(books: 9, waiting: 0)), "backup", .unknown, "scan backup"),
         ("backed up", facts(.open(books: 9, waiting: 0), backup: -86_400), "backup", .ok, "2026-11-17"),
@@ -168,11 +168,14 @@ import Testing
 
     static let clocks: [(String, TimeInterval, [Int], Check.State, String)] = [
         ("of a machine without a battery", 0, [], .attention, "1970-01-01"),
-        ("alone", 1_795_000_000, [], .ok, "no source to compare"),
-        ("like the others", 1_795_000_000, [2, -3], .ok, "which agrees with the sources' clocks"),
+        ("alone", 1_795_000_000, [], .ok, "no online source to compare"),
+        ("like the others", 1_795_000_000, [2, -3], .ok, "which agrees with the online sources' clocks"),
         ("an hour slow", 1_795_000_000, [3600], .attention, "60 minutes behind"),
         ("ten minutes fast", 1_795_000_000, [-601], .attention, "10 minutes ahead"),
-        ("right, unlike one of the others", 1_795_000_000, [0, 7200], .ok, "which agrees with the sources' clocks"),
+        (
+            "right, unlike one of the others", 1_795_000_000, [0, 7200], .ok,
+            "which agrees with the online sources' clocks"
+        ),
     ]
 
     @Test(arguments: clocks)

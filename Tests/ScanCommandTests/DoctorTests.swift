@@ -131,7 +131,7 @@ import Testing
             googleBooks.on("/books/v1/volumes", .status(429))
             let source = try #require(checks(scan)["googleBooks"])
             #expect(source["state"] as? String == "attention")
-            #expect(source["fact"] as? String == "not asked: needs a key")
+            #expect(source["fact"] as? String == "not queried: needs a key")
             #expect((source["next"] as? String)?.contains("BOOKPLATE_GOOGLEBOOKS_KEY") == true)
         }
     }

@@ -14,7 +14,7 @@ import Testing
             let ending = try scan.run("kiosk", "--no-camera", "--port", String(port))
             #expect(ending.status == 69)
             let error = ending.err.split(separator: "\n").last ?? ""
-            #expect(error.contains("cannot listen at 127.0.0.1, port \(port): another program uses the port"))
+            #expect(error.contains("cannot listen on 127.0.0.1, port \(port): another program uses the port"))
             #expect(error.contains("(process \(first.process.processIdentifier))") && error.contains("--port"))
             first.process.terminate()
             first.process.waitUntilExit()

@@ -21,7 +21,7 @@ extension `The live station` {
         try withTerminal("--frames -", redirection: "< <(cat \(product) \(product) \(product))") { _, terminal in
             let status = try terminal.finish()
             #expect(status == 3)
-            #expect(terminal.screen.contains("no ISBN was read in the stream"))
+            #expect(terminal.screen.contains("no ISBN was read from standard input"))
         }
     }
 

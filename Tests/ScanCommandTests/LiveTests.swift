@@ -66,7 +66,7 @@ import Testing
             try terminal.wait(for: "3 ticked")
             terminal.type("q")
             #expect(try terminal.finish() == 4)
-            #expect(terminal.screen.contains("3 not confirmed. To confirm them, run 'scan intake confirm'."))
+            #expect(terminal.screen.contains("3 books not confirmed. To confirm them, run 'scan intake confirm'."))
             #expect(try titles(scan).isEmpty)
             #expect(try waiting(scan) == 3)
         }
@@ -118,12 +118,12 @@ import Testing
             try terminal.wait(for: "no camera")
             terminal.type("9780441013593\n")
             try terminal.wait(for: "● OWNED ALREADY")
-            try terminal.wait(for: "You have it: on Bedroom 1")
+            try terminal.wait(for: "You have this book: on Bedroom 1")
             terminal.type("s")
             try terminal.wait(for: "Press c to add another copy")
             terminal.type("q")
             #expect(try terminal.finish() == 0)
-            #expect(terminal.screen.contains("1 owned already"))
+            #expect(terminal.screen.contains("1 already owned"))
             #expect(try titles(scan).count == 1)
             #expect(try waiting(scan) == 0)
         }

@@ -54,7 +54,7 @@ func withTwoBooks<Result>(_ body: (ScanProcess) throws -> Result) throws -> Resu
         try withTwoBooks { scan in
             try scan.run("reading", "start", "dune", "--on", "2026-01-02")
             let page = try scan.run("reading", "page", "145")
-            #expect(page.out == "Dune · Reading · started 2026-01-02 · Page 145 of 382 ███░░░░░░░ 38 %\n")
+            #expect(page.out == "Dune · Reading · started 2026-01-02 · Page 145 of 382 ███░░░░░░░ 38%\n")
             #expect(page.err.contains("scan undo"))
             #expect(try scan.run("reading", "page", "400").err.contains("beyond the last page of the book"))
             let same = try scan.run("reading", "start", "dune")
@@ -70,7 +70,7 @@ func withTwoBooks<Result>(_ body: (ScanProcess) throws -> Result) throws -> Resu
                 ])
             #expect(history.count == 4)
             #expect(history[1].hasSuffix("Page 400 of 382 ██████████ 100 % (beyond the last page)"))
-            #expect(history[3].hasSuffix("Page 0 of 382 ░░░░░░░░░░ 0 %  automatic"))
+            #expect(history[3].hasSuffix("Page 0 of 382 ░░░░░░░░░░ 0%  automatic"))
             let readings = try scan.run("reading", "history", "dune", "--json").objects()
             // Newest first, including the one without entries.
             #expect(readings.map { ($0["entries"] as? [Any])?.count } == [3, 0])

@@ -64,7 +64,7 @@ import Testing
             (LabelRefusal.none(what: "tag", name: "x", near: ["xy"]), "there is no tag \"x\"; similar names: xy."),
             (
                 LabelRefusal.taken(what: "tag", name: "a", by: "b"),
-                "there is already a tag \"b\"; to combine \"a\" with it, merge the two. Use 'scan tag merge \"a\" --into \"b\"'."
+                "there is already a tag \"b\"; to combine \"a\" with it, merge the two. To do so, run 'scan tag merge \"a\" --into \"b\"'."
             ),
             (StationRefusal.none, "there is no such station. To list the stations, run 'scan hub stations'."),
             (

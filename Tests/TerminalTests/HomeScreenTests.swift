@@ -50,19 +50,19 @@ extension `The pages in the terminal` {
 
                   Dune
                   Frank Herbert
-                  ██████████████████░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░  38 %  page 145 of 382
+                  ██████████████████░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░  38%  page 145 of 382
                   Session running since 11:30, from page 145
                   At your pace, you'll finish in 4 days
                   started 2026-05-08 · 45 pages today
 
                   The Strange Case of Dr Jekyll and Mr Hyde and Other Tales of Terror
                   Robert Louis Stevenson
-                  ███████████████████████████████░░░░░░░░░░░░░░░░░░░  63 %
+                  ███████████████████████████████░░░░░░░░░░░░░░░░░░░  63%
                   No forecast: the page count is not known
 
                   ノルウェイの森
                   村上春樹
-                  ░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░   0 %  0 of 300 pages
+                  ░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░   0%  0 of 300 pages
                   No forecast: no page has been recorded yet
                   You started this 30 days ago. Do you want to update your progress?
                   started 2026-04-10
@@ -84,7 +84,7 @@ extension `The pages in the terminal` {
 
                   Dune
                   Frank Herbert
-                  █████░░░░░░░░░░  38 %  page 145 of 382
+                  ██████░░░░░░░░░░  38%  page 145 of 382
                   Session running since 11:30, from page
                   145
                   At your pace, you'll finish in 4 days
@@ -92,13 +92,13 @@ extension `The pages in the terminal` {
 
                   The Strange Case of Dr Jekyll and Mr …
                   Robert Louis Stevenson
-                  ██████████████████░░░░░░░░░░░░  63 %
+                  ██████████████████░░░░░░░░░░░░  63%
                   No forecast: the page count is not
                   known
 
                   ノルウェイの森
                   村上春樹
-                  ░░░░░░░░░░░░░░░░   0 %  0 of 300 pages
+                  ░░░░░░░░░░░░░░░░░   0%  0 of 300 pages
                   No forecast: no page has been recorded
                   yet
                   You started this 30 days ago. Do you
@@ -124,19 +124,19 @@ extension `The pages in the terminal` {
 
                   Dune
                   Frank Herbert
-                  ██████████████████████████░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░  38 %  page 145 of 382
+                  ██████████████████████████░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░  38%  page 145 of 382
                   Session running since 11:30, from page 145
                   At your pace, you'll finish in 4 days
                   started 2026-05-08 · 45 pages today
 
                   The Strange Case of Dr Jekyll and Mr Hyde and Other Tales of Terror
                   Robert Louis Stevenson
-                  ███████████████████████████████████████████░░░░░░░░░░░░░░░░░░░░░░░░░░░  63 %
+                  ███████████████████████████████████████████░░░░░░░░░░░░░░░░░░░░░░░░░░░  63%
                   No forecast: the page count is not known
 
                   ノルウェイの森
                   村上春樹
-                  ░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░   0 %  0 of 300 pages
+                  ░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░   0%  0 of 300 pages
                   No forecast: no page has been recorded yet
                   You started this 30 days ago. Do you want to update your progress?
                   started 2026-04-10

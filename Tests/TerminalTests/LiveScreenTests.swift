@@ -32,7 +32,7 @@ import Testing
 
 
                   a message
-                  2 found, 1 owned, 1 not found · 2 ticked              12 waiting from earlier
+                  2 found, 1 owned, 1 not found · 2 ticked         12 waiting from earlier runs
                   [s] save  [a] save all 2  [k] skip  [p] presets  [e] edit  [?] keys  [q] quit
                 """)
     }
@@ -70,7 +70,7 @@ import Testing
         let lines = state.text(columns: 80, rows: 24)
         #expect(lines[0].contains("▲ camera not allowed"))
         #expect(lines[1...2].joined().contains("70-bookplate.rules"))
-        #expect(lines.joined().contains("Typed numbers and handheld scanners work at any time"))
+        #expect(lines.joined().contains("You can type an ISBN or use a handheld scanner at any time"))
     }
 
     @Test func `shows the camera's hint instead of the preset if there is no room for both`() throws {

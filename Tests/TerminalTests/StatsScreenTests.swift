@@ -44,8 +44,8 @@ extension `The pages in the terminal` {
                 Reading statistics, 2026-05-10
 
                   Today          45 pages
-                  Streak         2 days; longest 2 days, to 2026-05-10
-                  Pace lately    52.3 pages per hour
+                  Streak         2 days; longest 2 days, until 2026-05-10
+                  Recent pace    52.3 pages per hour
 
                   Challenge 2026 ████████████████████░░░░░░░░░░░░░░░░░░░░░░░░░░░░░ 5 of 12 books
                                  1 book ahead of schedule, 7 to go
@@ -77,7 +77,7 @@ extension `The pages in the terminal` {
                   Dec           0
                   month unknown ████████████████████▋ 1
 
-                Pages read in 2026, time and pace
+                Pages, time and pace (p/h) in 2026
                   Jan ██████████████████████████████████████████████████ 120  2 h 30 min, 48 p/h
                   Feb 0
                   Mar 0
@@ -127,8 +127,8 @@ extension `The pages in the terminal` {
 
                   Today          45 pages
                   Streak         2 days; longest 2 days,
-                                 to 2026-05-10
-                  Pace lately    52.3 pages per hour
+                                 until 2026-05-10
+                  Recent pace    52.3 pages per hour
 
                   Challenge 2026 ###...... 5 of 12 books
                                  1 book ahead of
@@ -164,7 +164,7 @@ extension `The pages in the terminal` {
                   Dec           0
                   month unknown ####### 1
 
-                Pages read in 2026, time and pace
+                Pages, time and pace (p/h) in 2026
                   Jan ########## 120  2 h 30 min, 48 p/h
                   Feb 0
                   Mar 0

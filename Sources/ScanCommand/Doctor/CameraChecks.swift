@@ -18,7 +18,7 @@ struct CameraChecks {
                 ?? Check(
                     "camera", .broken, "no frames arrived",
                     next:
-                        "Unplug the camera and plug it in again; try another USB port, or another camera with --device."
+                        "Unplug the camera and plug it in again. If that does not help, try another USB port, or another camera with --device."
                 )
         }
         if let error = findings.error { return Check("camera", .broken, message: error.description) }
@@ -36,13 +36,13 @@ struct CameraChecks {
         if given.width < findings.requested.width || given.height < findings.requested.height {
             return Check(
                 "format", .attention, fact,
-                next: "Hold books closer. To see the sizes that the camera offers, run 'scan devices'.")
+                next: "Hold books closer to the camera. To see the sizes that the camera offers, run 'scan devices'.")
         }
         if given.isConverted {
             return Check(
                 "format", .attention, fact,
                 next:
-                    "Converting takes time. Prefer a camera or a --size that delivers GREY, YUYV, NV12 or MJPG directly."
+                    "Converting frames takes time. Choose a --size or a camera that delivers GREY, YUYV, NV12 or MJPG directly."
             )
         }
         return Check("format", .ok, fact)
@@ -51,10 +51,11 @@ struct CameraChecks {
     /// Compares the measured frame rate with the rate that the camera announced.
     func rate(_ given: CaptureFormat) -> Check {
         guard findings.elapsed >= .seconds(1) else {
-            return Check("rate", .unknown, "too few frames to measure", next: "Watch longer, with --seconds 10.")
+            return Check(
+                "rate", .unknown, "too few frames to measure", next: "To measure for longer, use --seconds 10.")
         }
         let rate = Double(findings.counts.delivered + findings.counts.skipped) / (findings.elapsed / .seconds(1))
-        let announced = given.framesPerSecond.map { " of \($0.rounded(to: 1)) announced" } ?? ""
+        let announced = given.framesPerSecond.map { "; the camera announced \($0.rounded(to: 1))" } ?? ""
         let fact = "\(rate.rounded(to: 1)) frames per second\(announced)"
         guard rate < 0.8 * (given.framesPerSecond ?? 12) else { return Check("rate", .ok, fact) }
         return Check(
@@ -64,7 +65,7 @@ struct CameraChecks {
                 : "Give the camera a USB port of its own, or try a smaller --size.")
     }
 
-    /// The check that this machine keeps up with the camera.
+    /// The check that this machine decodes frames as fast as the camera delivers them.
     var decoding: Check {
         let (counts, latency) = (findings.counts, findings.latency ?? .zero)
         let milliseconds = Int((latency / .milliseconds(1)).rounded())
@@ -74,16 +75,17 @@ struct CameraChecks {
         if counts.dropped * 10 > counts.delivered + counts.skipped {
             return Check(
                 "decoding", .attention, fact,
-                next: "Cables and hubs can damage frames. Plug the camera in directly.")
+                next: "USB cables and USB hubs can damage frames. Plug the camera directly into this machine.")
         }
         if counts.restarts > 0 {
             return Check(
-                "decoding", .attention, "\(fact); the stream had to be restarted \(counts.restarts) times",
+                "decoding", .attention,
+                "\(fact); the camera's stream had to be restarted \(counts.restarts == 1 ? "once" : "\(counts.restarts) times")",
                 next: "Try another cable and USB port; the kernel log (dmesg) shows the errors.")
         }
         if latency < .zero || latency > .seconds(60) {
             return Check(
-                "decoding", .attention, "\(fact): the driver uses another clock for its timestamps",
+                "decoding", .attention, "\(fact); the camera's driver takes its timestamps from another clock",
                 next: "Scanning works, but its speed cannot be measured.")
         }
         if latency > .milliseconds(300) || counts.skipped > 3 * counts.delivered {
@@ -94,13 +96,13 @@ struct CameraChecks {
         return Check("decoding", .ok, fact)
     }
 
-    /// The mean grey level below which a camera begins to expose its frames longer.
+    /// The mean grey level, from 0 to 255, below which a camera begins to use longer exposures.
     static let dim = 70.0
 
     var light: Check {
         let (mean, clipped) = (findings.light.mean, findings.light.clipped)
         let fact =
-            "mean \(mean.rounded(to: 0)) of 255, \((clipped * 100).rounded(to: 0)) % white"
+            "mean brightness \(mean.rounded(to: 0)) of 255, \((clipped * 100).rounded(to: 0))% of the picture white"
         if mean < HintRules.dark {
             return Check("light", .attention, fact, next: "Add light, such as a desk lamp from the side.")
         }
@@ -122,7 +124,7 @@ struct BookCheck {
         var facts: [String] = []
         if let last = findings.codes.last { facts.append("read \(last)") }
         if let sharpness = meter.sharpness { facts.append("sharpness \(sharpness.rounded(to: 2))") }
-        if let pixels = meter.pixelsPerModule { facts.append("\(pixels.rounded(to: 1)) px per module") }
+        if let pixels = meter.pixelsPerModule { facts.append("\(pixels.rounded(to: 1)) px per narrowest bar") }
         guard !facts.isEmpty else {
             return Check(
                 "book", .unknown, "no book was shown to the camera",

@@ -65,17 +65,17 @@ struct CameraFindings: Sendable {
     var format: CaptureFormat?
     /// The error that prevented or ended the stream.
     var error: CameraError?
-    /// The numbers of frames in the measured time.
+    /// The numbers of frames that were delivered, skipped or damaged in the measured time.
     var counts = FrameCounts()
     var elapsed: Duration = .zero
     /// The median of the measured latencies.
     var latency: Duration?
-    /// The light in the last frame.
+    /// The light in the most recent frame.
     var light = FrameResult.Light()
-    /// The measurements of the last frame in which a code was read. If no code was read, the measurements of the last
-    /// frame with something that looked like bars.
+    /// The measurements of the most recent frame in which a code was read. If no code was read, the measurements of the
+    /// most recent frame with something that looked like a bar code.
     var meter = Meter()
-    /// The codes that were read, from books and from other things. Each code is listed once.
+    /// The codes that were read, on books and on other products. Each code is listed once.
     var codes: [String] = []
 
     struct Meter: Sendable, Equatable {
@@ -87,14 +87,15 @@ struct CameraFindings: Sendable {
         if !codes.contains(code), codes.count < 20 { codes.append(code) }
     }
 
-    /// Returns the status line: "fps 29.8 · light 112 · sharpness 0.41 · 2.3 px per module · read 9780441478125".
+    /// Returns the status line: "fps 29.8 · light 112 · sharpness 0.41 · 2.3 px per narrowest bar · read
+    /// 9780441478125".
     func line(_ snapshot: LiveScan.Snapshot) -> String {
         guard snapshot.counts.delivered > 0 else { return "waiting for the camera …" }
         let parts: [String?] = [
             snapshot.framesPerSecond > 0 ? "fps \(snapshot.framesPerSecond.rounded(to: 1))" : nil,
             "light \(snapshot.light.mean.rounded(to: 0))",
             snapshot.sharpness.map { "sharpness \($0.rounded(to: 2))" },
-            snapshot.pixelsPerModule.map { "\($0.rounded(to: 1)) px per module" },
+            snapshot.pixelsPerModule.map { "\($0.rounded(to: 1)) px per narrowest bar" },
             codes.last.map { "read \($0.oneLine)" },
             snapshot.hint?.text ?? (codes.isEmpty ? "hold a book up to the camera" : nil),
         ]
@@ -111,8 +112,8 @@ private final class CameraRecorder: Sendable {
         var isFinished = false
     }
 
-    /// The number of latencies that are kept. It is small, because only recent latencies show the current speed, and
-    /// because all of them are sorted for every snapshot.
+    /// The maximum number of latencies that are kept. It is small, because only recent latencies show the current
+    /// speed, and because all of them are sorted for every snapshot.
     private static let latencyLimit = 256
     private let state: Mutex<State>
 
@@ -139,7 +140,7 @@ private final class CameraRecorder: Sendable {
 
     /// Records a snapshot.
     ///
-    /// - Returns: true if the camera was watched long enough.
+    /// - Returns: true if the camera need not be watched any longer.
     func record(
         _ snapshot: LiveScan.Snapshot, _ now: Duration, from start: Duration, for duration: Duration,
         _ patience: Duration

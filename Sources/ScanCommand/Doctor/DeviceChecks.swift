@@ -48,24 +48,25 @@ extension DeviceAccess {
             "sudo cp udev/70-bookplate.rules /etc/udev/rules.d/ && sudo udevadm control --reload && sudo udevadm trigger"
         guard let group, isGroupEnough else {
             return Check(
-                "permission", .broken, "only its owner may open \(path)",
-                next: "Install the udev rule, which grants access to the group video: \(rule)")
+                "permission", .broken, "only the owner of \(path) may open it",
+                next: "Install the udev rule, which gives the group \"video\" access: \(rule)")
         }
         if isMember, !isInSession {
             return Check(
                 "permission", .broken,
-                "\(path) is for the group \(group), which this account joined after this session began",
+                "the group \"\(group)\" may open \(path), but this account joined the group after this session began",
                 next: "Log out and in again.")
         }
         guard !isMember else {
             return Check(
-                "permission", .broken, "\(path) cannot be opened, although this account is in the group \(group)",
+                "permission", .broken, "\(path) cannot be opened, although this account is in the group \"\(group)\"",
                 next:
                     "Something else denies access, such as a container or a security policy. The kernel log (dmesg) may show the reason."
             )
         }
         return Check(
-            "permission", .broken, "\(path) is for the group \(group), and this account is not in it",
+            "permission", .broken,
+            "the group \"\(group)\" may open \(path), but this account is not in the group",
             next: "Run 'sudo usermod -aG \(group) $USER', then log out and in again.")
     }
 }

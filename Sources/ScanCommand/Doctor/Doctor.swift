@@ -14,9 +14,9 @@ struct DoctorReport {
 
     init(json: Bool) { self.json = json }
 
-    /// Prints checks.
+    /// Prints the results of checks.
     ///
-    /// - Parameter section: the heading above the checks; JSON has no headings.
+    /// - Parameter section: the heading above the results; nil for no heading. JSON never has headings.
     mutating func add(_ checks: [Check], under section: String? = nil) {
         broken += checks.count { $0.state == .broken }
         attention += checks.count { $0.state == .attention }
@@ -53,7 +53,7 @@ struct Check: Sendable, Equatable {
         case ok
         /// Books can be scanned, but something needs attention.
         case attention
-        /// No book can be scanned until this is fixed.
+        /// No book can be scanned with the camera until this is fixed.
         case broken
         /// The check was not made, or could not be made.
         case unknown
@@ -135,8 +135,8 @@ func byteText(_ bytes: Int64) -> String {
     }
 }
 
-/// Checks settings, library and sources while the camera is being watched. It does not wait for a disk or a network
-/// that hangs.
+/// Checks the settings, the library and the sources while the camera is being watched. Time limits ensure that a disk
+/// or a network that hangs does not hold it up.
 struct DoctorFindings: Sendable {
     struct Findings: Sendable {
         var library: [Check] = []
@@ -145,10 +145,10 @@ struct DoctorFindings: Sendable {
         var clockLeads: [Duration] = []
     }
 
-    /// The time limits for opening the library, and then for checking it and asking the sources.
+    /// The time limits for opening the library, and then for checking it and querying the sources.
     static let patience: (opening: Duration, asking: Duration) = (.seconds(6), .seconds(10))
-    /// The time limit for waiting until a source may be asked, and also the time limit for its answer. The sum of the
-    /// two times is shorter than ``patience``.
+    /// The time limit for each of two waits: until the rate limits allow a request to a source, and then until the
+    /// source answers. The sum of the two is shorter than ``patience``.
     static let sourcePatience: Duration = .seconds(4)
 
     let paths: PathOptions
@@ -159,7 +159,7 @@ struct DoctorFindings: Sendable {
         do {
             wiring = try Wiring(settings: paths.settings())
             guard let library = wiring.settings[.library] else {
-                throw CommandError(.configuration, "no library is set. Name one with --library.")
+                throw CommandError(.configuration, "no library is set. Give the path of one with --library.")
             }
             path = library
         } catch {
@@ -193,7 +193,7 @@ struct DoctorFindings: Sendable {
         }
         if let findings { return findings }
         return [SourceName.openLibrary, .googleBooks].map { source in
-            let timeout = SourceError(source: source, reason: "no answer in time; is there a network?")
+            let timeout = SourceError(source: source, reason: "no answer in time; is this machine online?")
             return SourceProbe.Finding(source: source, answer: .temporary(timeout))
         }
     }

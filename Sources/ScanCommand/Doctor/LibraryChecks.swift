@@ -31,7 +31,7 @@ struct LibraryChecks {
     var disk: Check {
         guard let free = facts.free else { return Check("disk", .unknown, "the free space cannot be determined") }
         let fact = "\(byteText(free)) free"
-        let room = "Make room on the disk of \(facts.path), or move the library to another disk."
+        let room = "Free some space on the disk that holds \(facts.path), or move the library to another disk."
         if free < Self.least { return Check("disk", .broken, fact, next: room) }
         return free < Self.little ? Check("disk", .attention, fact, next: room) : Check("disk", .ok, fact)
     }
@@ -41,16 +41,16 @@ struct LibraryChecks {
         guard case .open(let books, _) = facts.status, books > 0 else { return nil }
         if let error = facts.backupError {
             return Check(
-                "backup", .attention, "the folder backups cannot be read: \(error)",
-                next: "Check its permissions.")
+                "backup", .attention, "the folder \"backups\" cannot be read: \(error)",
+                next: "Check the permissions of the folder.")
         }
         guard let backup = facts.backup else {
-            return Check("backup", .unknown, "none in the folder backups", next: "To write one, run 'scan backup'.")
+            return Check("backup", .unknown, "none in the folder \"backups\"", next: "To make one, run 'scan backup'.")
         }
         let days = Int(now.timeIntervalSince(backup) / 86_400)
-        let fact = "the last one was made on \(backup.utcDay)"
+        let fact = "the latest one was made on \(backup.utcDay)"
         return days > 30
-            ? Check("backup", .attention, "\(fact), \(days) days ago", next: "To write a new one, run 'scan backup'.")
+            ? Check("backup", .attention, "\(fact), \(days) days ago", next: "To make a new one, run 'scan backup'.")
             : Check("backup", .ok, fact)
     }
 }
@@ -72,17 +72,17 @@ struct LibraryFacts: Sendable {
     var free: Int64?
     /// The date of the newest backup; `nil` if there is none.
     var backup: Date?
-    /// The reason why the backups cannot be read.
+    /// The reason why the backups cannot be read; `nil` if they can.
     var backupError: String?
 
     init(path: String, status: Status, free: Int64? = nil, backup: Date? = nil) {
         (self.path, self.status, self.free, self.backup) = (path, status, free, backup)
     }
 
-    /// Checks a whole library, which was opened in the same way as for other commands.
+    /// Gathers the facts, and checks the whole library for damage.
     ///
-    /// - Parameter opening: the opened library (or none, if there is no library yet) or the error; `nil` if opening
-    ///   took too long.
+    /// - Parameter opening: the result of opening the library in the same way as for other commands: the library, no
+    ///   library if there is none yet, or the error; `nil` if opening took too long.
     init(_ path: String, _ opening: Result<LibraryFile?, any Error>?) async {
         self.init(path: path, status: .unfinished, free: freeBytes(at: path))
         guard let opening else { return }

@@ -6,7 +6,7 @@ import Terminal
 /// Judges whether the metadata sources answer. Scanning works without them, so no result is worse than
 /// ``Check/State/attention``.
 enum SourceChecks {
-    /// A book that is in every catalogue: The Left Hand of Darkness.
+    /// The book for which the sources are queried, because every catalogue has it: The Left Hand of Darkness.
     static let book = try! ISBN("9780441478125")  // The check digit is right.
 
     /// - Parameter finding: the answer of the source to a request for ``book``.
@@ -14,12 +14,13 @@ enum SourceChecks {
         let name = finding.source.rawValue
         let later = "You can scan meanwhile; books are looked up when the source answers again."
         switch finding.answer {
-        case .found(let metadata): return Check(name, .ok, "answers: \(metadata.title ?? "a book without a title")")
+        case .found(let metadata):
+            return Check(name, .ok, "answers with \(metadata.title.map { "\"\($0)\"" } ?? "a book without a title")")
         case .notFound: return Check(name, .ok, "answers, but does not know \(book.hyphenated)")
         case .notAsked(let reason):
             let parts = reason.split(separator: ": ", maxSplits: 1).map(String.init)
-            guard parts.count == 2 else { return Check(name, .unknown, "not asked: \(reason)") }
-            return Check(name, .attention, "not asked: \(parts[0])", next: parts[1].sentence)
+            guard parts.count == 2 else { return Check(name, .unknown, "not queried: \(reason)") }
+            return Check(name, .attention, "not queried: \(parts[0])", next: parts[1].sentence)
         case .temporary(let failure): return Check(name, .attention, failure.reason, next: later)
         case .blocked(let failure):
             return Check(
@@ -43,12 +44,12 @@ enum SourceChecks {
         case .failure(let error):
             return Check(
                 "offlineIndex", .attention, error.description,
-                next: "Build it again with 'scan index build', or run 'scan settings unset index'.")
+                next: "Build it again with 'scan index build', or go on without it: run 'scan settings unset index'.")
         case nil where isOffline:
             return Check(
-                "offlineIndex", .attention, "none, and no online source is asked, so scanned books get no title",
-                next: "Build one with 'scan index build', or run 'scan settings unset offline'.")
-        case nil: return Check("offlineIndex", .ok, "none; the online sources are asked")
+                "offlineIndex", .attention, "none, and online lookup is off, so scanned books get no title",
+                next: "Build one with 'scan index build', or turn online lookup on: run 'scan settings unset offline'.")
+        case nil: return Check("offlineIndex", .ok, "none; books are looked up online")
         }
     }
 }

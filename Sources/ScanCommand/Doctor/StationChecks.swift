@@ -5,14 +5,14 @@ import Terminal
 
 /// Judges whether this machine's clock is right. Certificates, dates of captures and the order of changes depend on it.
 enum ClockCheck {
-    /// A date from before the program was written.
+    /// The earliest date that can be right: the program was written later.
     static let earliest = Date(timeIntervalSince1970: 1_767_225_600)  // 2026-01-01
 
-    /// - Parameter leads: the amounts by which the sources' clocks are ahead of this machine's clock, if they are
-    ///   known.
+    /// - Parameter leads: the amounts by which the online sources' clocks are ahead of this machine's clock, as far
+    ///   as they are known.
     static func check(now: Date, leads: [Duration]) -> Check {
         let advice =
-            "To set it, run 'timedatectl set-ntp true'. A machine without a battery-backed clock needs the network when it starts."
+            "To set the clock, run 'timedatectl set-ntp true'. A machine without a battery-backed clock needs the network when it starts."
         guard now >= earliest else {
             return Check(
                 "clock", .attention,
@@ -20,16 +20,16 @@ enum ClockCheck {
                 next: advice)
         }
         guard let lead = leads.min(by: { abs($0) < abs($1) }) else {
-            return Check("clock", .ok, "\(now.formatted(.iso8601)); no source to compare it with")
+            return Check("clock", .ok, "\(now.formatted(.iso8601)); no online source to compare it with")
         }
         guard abs(lead) <= .seconds(300) else {
             let direction = lead > .zero ? "behind" : "ahead of"
             return Check(
                 "clock", .attention,
-                "\(now.formatted(.iso8601)) is \(abs(lead).components.seconds / 60) minutes \(direction) the sources' clocks",
+                "\(now.formatted(.iso8601)) is \(abs(lead).components.seconds / 60) minutes \(direction) the online sources' clocks",
                 next: advice)
         }
-        return Check("clock", .ok, "\(now.formatted(.iso8601)), which agrees with the sources' clocks")
+        return Check("clock", .ok, "\(now.formatted(.iso8601)), which agrees with the online sources' clocks")
     }
 }
 
@@ -68,7 +68,7 @@ enum StationChecks {
         guard locale.lowercased().replacing("-", with: "").contains("utf8") else {
             return Check(
                 "terminal", .attention, "\(fact): titles may be displayed wrongly",
-                next: "Set a UTF-8 locale, such as with 'export LANG=C.UTF-8'.")
+                next: "Set a UTF-8 locale, for example with 'export LANG=C.UTF-8'.")
         }
         return Check("terminal", .ok, fact)
     }

@@ -8,19 +8,20 @@ import Terminal
 struct HubCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "hub",
-        abstract: "Capture into another station's library, and allow other stations to capture into this one.",
+        abstract: "Add scanned books to another station's library, and let other stations add to this one.",
         discussion: """
-            A hub is a library that 'scan kiosk' serves. Pair this station with it once,
-            using its access code. Then capture into it with 'scan --hub ADDRESS'.
-            Captured books are first stored on this device, and sent to the hub when it
-            can be reached. Use https over the internet; at home, http is enough.
+            A hub is a station whose library 'scan kiosk' serves. Pair this station with
+            the hub once, using the hub's access code. Then 'scan --hub ADDRESS' adds
+            scanned books to the hub's library. They are first stored on this device,
+            and sent to the hub when it can be reached. Over the internet, use https;
+            at home, http is enough.
 
               scan hub pair 192.168.0.20            on the station
               scan --hub 192.168.0.20 --shelf Attic
-              scan hub status                       the hubs, and what waits for them
-              scan hub send                         send what waits now
+              scan hub status                       the hubs, and their waiting books
+              scan hub send                         send the waiting books now
               scan hub leave
-              scan hub stations                     on the hub: who may capture
+              scan hub stations                     on the hub: the stations that may add
               scan hub revoke kitchen-pi
             """,
         subcommands: [
@@ -31,7 +32,8 @@ struct HubCommand: AsyncParsableCommand {
 
 /// The hub to use, if this station is paired with several.
 struct NamedHub: ParsableArguments {
-    @Argument(help: ArgumentHelp("The hub's address; not needed if there is only one hub.", valueName: "address"))
+    @Argument(
+        help: ArgumentHelp("The hub's address; not needed if this station has only one hub.", valueName: "address"))
     var address: String?
 }
 
@@ -39,9 +41,10 @@ struct HubPairCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pair", abstract: "Pair this station with a hub, using the hub's access code.",
         discussion: """
-            Asks for the code without showing it, or reads a line from standard input.
-            The token that the hub returns is stored in hub.json beside the settings;
-            only you can read the file. Pairing again replaces the token.
+            Asks for the code without showing it. Without a terminal, it reads one line
+            from standard input. The token that the hub returns is stored beside the
+            settings file, in hub.json, which only you can read. Pairing again replaces
+            the token.
             """)
 
     @Argument(help: ArgumentHelp("The hub's address: https://books.example, or 192.168.0.20.", valueName: "address"))
@@ -67,14 +70,14 @@ struct HubPairCommand: AsyncParsableCommand {
         try wiring.hubs.save(
             PairedHub(address: address.description, token: paired.token, name: paired.name, station: station))
         Output.shared.printNotice(
-            "Paired with \(address) as \"\(paired.name.printable)\". To capture into it, run 'scan --hub \(self.address)'."
+            "Paired with \(address) as \"\(paired.name.printable)\". To add scanned books to its library, run 'scan --hub \(self.address)'."
         )
     }
 }
 
 struct HubStatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "status", abstract: "Show the hubs of this station, and how many captures wait for each.")
+        commandName: "status", abstract: "Show the hubs of this station, and how many captured books wait for each.")
 
     @OptionGroup var paths: PathOptions
     @OptionGroup var output: OutputOptions
@@ -124,7 +127,7 @@ struct HubStatusCommand: AsyncParsableCommand {
 
 struct HubSendCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "send", abstract: "Send the waiting captures to a hub now.")
+        commandName: "send", abstract: "Send the waiting books to a hub now.")
 
     @OptionGroup var hub: NamedHub
     @OptionGroup var paths: PathOptions
@@ -134,7 +137,7 @@ struct HubSendCommand: AsyncParsableCommand {
         // If the hub no longer knows this station, it cannot have received everything, even if nothing waits.
         let hasAll = try await run.finish()
         guard hasAll, run.link.status != .unpaired else { throw ExitCode(ExitStatus.unavailable.rawValue) }
-        Output.shared.printNotice("The hub has everything.")
+        Output.shared.printNotice("The hub has received everything.")
     }
 }
 
@@ -142,8 +145,8 @@ struct HubLeaveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "leave", abstract: "End the pairing with a hub, and delete this station's token.",
         discussion: """
-            Captures that wait in the outbox stay there, and are sent when you pair
-            again. If the hub cannot be reached, the token is deleted only here. To
+            Books that wait in the outbox stay there, and are sent when you pair again.
+            If the hub cannot be reached, the token is deleted only on this station. To
             revoke it at the hub, run 'scan hub revoke' there.
             """)
 
@@ -162,7 +165,7 @@ struct HubLeaveCommand: AsyncParsableCommand {
         } catch {
             if error != .revoked {
                 Output.shared.printError(
-                    "\("\(error)".printable). The token was deleted here. To revoke it at the hub, run 'scan hub revoke \"\(hub.name.printable)\"' there."
+                    "\("\(error)".printable). The token was deleted only on this station. To revoke it at the hub, run 'scan hub revoke \"\(hub.name.printable)\"' there."
                 )
             }
         }
@@ -174,7 +177,7 @@ struct HubLeaveCommand: AsyncParsableCommand {
 
 struct HubStationsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "stations", abstract: "List the stations that may capture into this library.")
+        commandName: "stations", abstract: "List the stations that may add books to this library.")
 
     @OptionGroup var paths: PathOptions
     @OptionGroup var output: OutputOptions
@@ -220,7 +223,7 @@ struct HubRevokeCommand: AsyncParsableCommand {
         if output.json {
             Output.shared.printLine(revoked.json.text)
         } else {
-            Output.shared.printNotice("\(name.printable) can no longer send.")
+            Output.shared.printNotice("The station \"\(name.printable)\" can no longer send books to this library.")
         }
     }
 }

@@ -21,7 +21,7 @@ struct HubRun: Sendable {
     private let sender: HubSender<ContinuousClock>
     private let lookup: LookupChain
 
-    /// The longest time that the end of a run waits for the hub.
+    /// The longest time that a run waits for the hub before it ends.
     private static let patience: Duration = .seconds(8)
 
     init(_ hub: PairedHub, outbox: LibraryFile, lookup: LookupChain, wiring: Wiring) throws {
@@ -37,14 +37,14 @@ struct HubRun: Sendable {
         (self.hub, self.outbox, self.listener, self.printer, self.lookup) = (hub, outbox, listener, printer, lookup)
     }
 
-    /// Redirects the events from the hub to a screen, until ``printEvents()`` is called.
+    /// Returns the events from the hub, for a screen. They are not printed until ``printEvents()`` is called.
     func redirectEvents() -> AsyncStream<HubEvent> {
         let (events, continuation) = AsyncStream.makeStream(of: HubEvent.self)
         listener.withLock { $0 = { continuation.yield($0) } }
         return events
     }
 
-    /// Prints the events from the hub as lines on standard error again.
+    /// Prints the events from the hub as lines on standard error from now on, instead of sending them to a screen.
     func printEvents() {
         let printer = printer
         listener.withLock { $0 = { printer.show($0) } }
@@ -74,8 +74,8 @@ struct HubRun: Sendable {
         let waiting = try await outbox.undeliveredCount()
         if waiting > 0 {
             Output.shared.printNotice(
-                "\(counted(waiting, "capture")) \(waiting == 1 ? "waits" : "wait") for the hub at \(hub.address), stored in \(outbox.path ?? "memory"). "
-                    + "To send \(waiting == 1 ? "it" : "them"), run 'scan hub send', or capture with --hub again.")
+                "\(counted(waiting, "capture")) \(waiting == 1 ? "waits" : "wait") in \(outbox.path ?? "memory") for the hub at \(hub.address). "
+                    + "To send \(waiting == 1 ? "it" : "them"), run 'scan hub send', or scan with --hub again.")
         }
         return waiting == 0
     }
@@ -96,7 +96,7 @@ private final class HubEventPrinter: Sendable {
             case .unknown: break
             case .up: if before != .unknown { Output.shared.printNotice("The hub is reachable again.") }
             case .away(let reason):
-                Output.shared.printError("\(reason.printable). Continuing; captures wait in the outbox.")
+                Output.shared.printError("\(reason.printable). You can go on scanning; captures wait in the outbox.")
             case .unpaired: Output.shared.printError(HubMessages.unpaired)
             }
         case .news(let news):
@@ -111,8 +111,8 @@ extension Wiring {
 
     var userAgent: String { "Bookplate/\(productVersion) (+\(productURL))" }
 
-    /// Returns a function that reads the token again each time it is called, so that a run can continue after the
-    /// station was paired again.
+    /// Returns a function that reads the hub's token from the file each time it is called, so that a run can continue
+    /// after a person has paired the station again.
     func token(of address: HubAddress) -> @Sendable () -> String? {
         let hubs = hubs
         return {
@@ -128,7 +128,8 @@ extension Wiring {
     /// Returns the hub with this address.
     ///
     /// - Parameter text: the address; nil for the only hub.
-    /// - Throws: ``CommandError`` if this station is not paired with the hub.
+    /// - Throws: ``CommandError`` if this station is not paired with the hub, or if no address is given and there is
+    ///   more than one hub.
     func pairedHub(_ text: String?) throws -> PairedHub {
         let all = try hubs.all()
         guard let text else {
@@ -140,7 +141,7 @@ extension Wiring {
                 .usage,
                 all.isEmpty
                     ? "this station is not paired with a hub. To pair it, run 'scan hub pair ADDRESS'."
-                    : "there are \(all.count) hubs. Give the address of one: \(all.map(\.address).joined(separator: ", "))."
+                    : "this station knows \(all.count) hubs. Give the address of one: \(all.map(\.address).joined(separator: ", "))."
             )
         }
         let address = try HubAddress(text)
@@ -156,7 +157,8 @@ extension Wiring {
     func outboxPath(of hub: PairedHub) throws -> String {
         guard let library = settings[.library] else {
             throw CommandError(
-                .configuration, "no library is set, so there is no folder for the outbox. Name one with --library.")
+                .configuration,
+                "no library is set, so there is no folder for the outbox. Give the path of a library with --library.")
         }
         let folder = URL(fileURLWithPath: library).deletingLastPathComponent().path
         return "\(folder)/outbox/\(try HubAddress(hub.address).name)/library.sqlite"

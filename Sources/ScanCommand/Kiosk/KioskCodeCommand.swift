@@ -26,7 +26,7 @@ struct KioskCodeCommand: AsyncParsableCommand {
         let library = try Wiring(settings: paths.settings()).openLibrary()
         if clear {
             try await library.setAccessCode(nil, at: Date())
-            Output.shared.printLine("The access code is removed, and all devices are signed out. \(Self.stations)")
+            Output.shared.printLine("The access code was removed, and all devices were signed out. \(Self.stations)")
             return
         }
         let code = try Self.readCode()

@@ -14,7 +14,7 @@ struct KioskCommand: AsyncParsableCommand {
         commandName: "kiosk",
         abstract: "Serve the web pages for scanning books and browsing the library.",
         discussion: """
-            Serves http://127.0.0.1:8278 until a signal ends it. Meanwhile it captures
+            Serves http://127.0.0.1:8278 until a signal ends it. Meanwhile, it captures
             books with the camera. After a restart, its pages show the queue again. The
             first Control-C shuts it down cleanly, and a second one ends it at once.
 
@@ -30,8 +30,8 @@ struct KioskCommand: AsyncParsableCommand {
               scan kiosk --listen 0.0.0.0
 
             Requests that come through a web server or tunnel on this machine (nginx,
-            ssh -R) look like requests from this machine. With --behind-proxy, everyone
-            must sign in:
+            ssh -R) look like requests from this machine, which need no code. With
+            --behind-proxy, everyone must sign in:
 
               scan kiosk --behind-proxy --name shelf.example
             """,
@@ -50,10 +50,10 @@ struct KioskCommand: AsyncParsableCommand {
     var names: [String] = []
 
     @Flag(
-        help: "Requests come through a proxy or tunnel on this machine, so everyone must sign in.")
+        help: "Make everyone sign in, because requests come through a proxy or tunnel on this machine.")
     var behindProxy = false
 
-    @Flag(help: "Use no camera. Numbers, photos and handheld scanners still work.")
+    @Flag(help: "Run without a camera. You can still type ISBNs, upload photos and use a handheld scanner.")
     var noCamera = false
 
     @OptionGroup var live: LiveOptions
@@ -118,7 +118,7 @@ struct KioskCommand: AsyncParsableCommand {
         for await _ in running {}
         do {
             if try await withTimeLimit(Self.patience, { try await serving.value }) == nil {
-                logger.warning("pending writes were abandoned; nothing that was acknowledged is lost")
+                logger.warning("pending writes were abandoned; all writes that were acknowledged are on disk")
             }
         } catch let failure as KioskServer.ListenError {
             maintenance.cancel()
@@ -167,22 +167,22 @@ extension KioskCommand {
             let holder = PortHolder.name(of: failure.port).map { ": \($0)" } ?? ""
             return CommandError(
                 .unavailable,
-                "cannot listen at \(socket): another program uses the port\(holder). End that program, or choose another port with --port."
+                "cannot listen on \(socket): another program uses the port\(holder). End that program, or choose another port with --port."
             )
         case EADDRNOTAVAIL:
             return CommandError(
                 .unavailable,
-                "cannot listen at \(socket): this machine has no such address. Use one of its addresses, or 0.0.0.0 for all."
+                "cannot listen on \(socket): this machine has no such address. Use one of its addresses, or 0.0.0.0 for all."
             )
         case EACCES:
             return CommandError(
                 .permission,
-                "cannot listen at \(socket): ports below 1024 are reserved for the system. Choose another port with --port."
+                "cannot listen on \(socket): ports below 1024 are reserved for the system. Choose another port with --port."
             )
         default:
             return CommandError(
                 .unavailable,
-                "cannot listen at \(socket): \(failure.reason.printable). Choose another address with --listen, or "
+                "cannot listen on \(socket): \(failure.reason.printable). Choose another address with --listen, or "
                     + "another port with --port.")
         }
     }

@@ -56,7 +56,7 @@ struct KioskMaintenance: Sendable {
     let wiring: Wiring
     let logger: Logger
 
-    /// The time before the first round, while the service starts up.
+    /// The time to wait before the first backup and check, while the service starts up.
     private static let initialDelay: Duration = .seconds(60)
     private static let interval: Duration = .seconds(3600)
 
@@ -86,7 +86,7 @@ struct KioskMaintenance: Sendable {
             for made in daily?.made ?? [] { logger.notice("backup: \(made.path) books=\(made.books)") }
             if let error = daily?.secondError { logger.error("backup: the second copy was not made: \(error)") }
         } catch {
-            if !Task.isCancelled { logger.error("backup: not made, retrying in an hour: \(error)") }
+            if !Task.isCancelled { logger.error("backup: not made; it will be tried again in an hour: \(error)") }
         }
     }
 

@@ -21,8 +21,8 @@ final class PhotoChildren: Sendable {
     private let pending = Mutex(0)
     private let limit: Int
 
-    /// The command that starts another process of this program, even if the program's file has been replaced since the
-    /// start.
+    /// The command that starts another process of this program, even if the program's file has been replaced since this
+    /// process started.
     static let thisProgram = ChildProcess.Command(path: "/proc/self/exe", arguments: ["scan", "read-photo"])
 
     /// - Parameters:
@@ -44,7 +44,7 @@ final class PhotoChildren: Sendable {
             count += 1
             return false
         }
-        if isFull { throw KioskError(.unavailable, "\(limit) photos are already being read") }
+        if isFull { throw KioskError(.unavailable, "\(limit) photos are already waiting or being read") }
         defer { pending.withLock { $0 -= 1 } }
         let ending = try await withCheckedThrowingContinuation { continuation in
             queue.addOperation { [command, patience] in
@@ -57,9 +57,9 @@ final class PhotoChildren: Sendable {
         // crashed or was killed.
         case .answered(let line, _, _) where line.last == UInt8(ascii: "\n"):
             return try PhotoAnswer(line.dropLast()).photo()
-        case .answered: throw PhotoAnswer.unreadable("reading it failed")
+        case .answered: throw PhotoAnswer.unreadable("an internal error occurred")
         case .tooLong: throw PhotoAnswer.unreadable("reading it took too long")
-        case .tooMuch: throw PhotoAnswer.unreadable("reading it failed")
+        case .tooMuch: throw PhotoAnswer.unreadable("an internal error occurred")
         }
     }
 }
@@ -82,12 +82,12 @@ struct PhotoAnswer: Decodable {
             .refused, "The photo could not be read: \(reason). Take it again, or save it as an ordinary JPEG.")
     }
 
-    /// - Throws: ``KioskError`` if the line is not an answer.
+    /// - Throws: ``KioskError`` if the line is not an answer of the expected form.
     init(_ line: some Collection<UInt8>) throws {
         do {
             self = try JSONDecoder().decode(PhotoAnswer.self, from: Data(line))
         } catch {
-            throw Self.unreadable("reading it failed")
+            throw Self.unreadable("an internal error occurred")
         }
     }
 
@@ -96,7 +96,7 @@ struct PhotoAnswer: Decodable {
     /// - Throws: ``KioskError`` with the child's reason if it could not read the photo.
     func photo() throws -> DecodedPhoto {
         if let error { throw KioskError(.refused, String(error.cleanedLine.prefix(300))) }
-        guard symbols.count <= 200 else { throw Self.unreadable("reading it failed") }
+        guard symbols.count <= 200 else { throw Self.unreadable("an internal error occurred") }
         return DecodedPhoto(symbols: try symbols.map(Self.symbol), thumbnail: try picture())
     }
 
@@ -104,7 +104,7 @@ struct PhotoAnswer: Decodable {
         guard let thumbnail else { return nil }
         guard thumbnail.utf8.count <= 400 << 10, let bytes = Data(base64Encoded: thumbnail),
             bytes.starts(with: [0xFF, 0xD8, 0xFF])
-        else { throw Self.unreadable("reading it failed") }
+        else { throw Self.unreadable("an internal error occurred") }
         return [UInt8](bytes)
     }
 
@@ -113,7 +113,7 @@ struct PhotoAnswer: Decodable {
         let points = code.corners.filter { $0.count == 2 && $0.allSatisfy { abs($0) <= 20_000 } }
         guard code.payload.utf8.count == 13, areDigits(code.payload), points.count == 4, code.corners.count == 4,
             code.addon.map({ ($0.utf8.count == 2 || $0.utf8.count == 5) && areDigits($0) }) ?? true
-        else { throw unreadable("reading it failed") }
+        else { throw unreadable("an internal error occurred") }
         let corner = points.map { Point(x: $0[0], y: $0[1]) }
         return Symbol(
             payload: code.payload, addon: code.addon, quality: code.quality,
@@ -149,15 +149,19 @@ enum PhotoChildLimits {
     }
 
     private static func failed(_ call: String) -> CommandError {
-        CommandError(.inputOutput, "\(call): \(Errno.current). No photo is read without these limits.")
+        CommandError(
+            .inputOutput,
+            "the process that reads a photo could not be restricted (\(call): \(Errno.current)). The photo was not read."
+        )
     }
 }
 
-/// Reads one photo from standard input within limits, and prints the result as one line of JSON. Only the kiosk starts
-/// this command.
+/// Reads one photo from standard input within resource limits, and prints the result as one line of JSON. Only the
+/// kiosk starts this command.
 struct ReadPhotoCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "read-photo", abstract: "Read one photo from standard input within limits (for the kiosk).",
+        commandName: "read-photo",
+        abstract: "Read one photo from standard input, within resource limits (for the kiosk).",
         shouldDisplay: false)
 
     func run() throws {

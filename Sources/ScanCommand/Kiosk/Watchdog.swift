@@ -20,7 +20,7 @@ struct Watchdog: Sendable {
     private let clock: any Clock<Duration>
     private let report: @Sendable (String) -> Void
 
-    /// - Parameter report: called when a problem begins, changes or ends.
+    /// - Parameter report: receives a message when a problem begins, changes or ends.
     init(
         _ notice: ServiceNotice?, clock: any Clock<Duration> = ContinuousClock(),
         report: @escaping @Sendable (String) -> Void = { Output.shared.printError($0) }
@@ -72,7 +72,7 @@ struct Watchdog: Sendable {
         do throws(ServiceNoticeError) { try message(notice) } catch { report(error.description) }
     }
 
-    /// Returns a check that the library answers a read, and that the thread that waits for frames is not stuck.
+    /// Returns a check that the library can be read, and that the thread that waits for frames is not stuck.
     /// ``LiveScan`` reports that thread as stuck after 15 seconds without a sign of life. A missing camera is not a
     /// problem, because the service runs without it.
     ///
@@ -112,7 +112,7 @@ struct ServiceNotice: Sendable {
         guard [UInt8(ascii: "/"), UInt8(ascii: "@")].contains(address[0]), address.count < Self.pathSize else {
             throw CommandError(
                 .configuration,
-                "NOTIFY_SOCKET is \"\(String(socket.prefix(120)).oneLine)\"; it must be a path, or a name that begins with @."
+                "NOTIFY_SOCKET is \"\(String(socket.prefix(120)).oneLine)\"; it must be a path, or a name that begins with \"@\"."
             )
         }
         if address[0] == UInt8(ascii: "@") { address[0] = 0 }
@@ -167,12 +167,12 @@ struct ServiceNotice: Sendable {
     private static let pathSize = MemoryLayout.size(ofValue: sockaddr_un().sun_path)
 }
 
-/// The error that systemd could not be notified.
+/// The error that is thrown if systemd could not be notified.
 struct ServiceNoticeError: Error, CustomStringConvertible {
     let errno: Errno
 
     var description: String {
         "cannot notify systemd: \(errno). "
-            + "systemd will restart the service if it receives no message."
+            + "If systemd receives no message, it will restart the service."
     }
 }

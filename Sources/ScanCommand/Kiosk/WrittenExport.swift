@@ -46,6 +46,6 @@ final class WrittenExport: ExportedFile {
     }
 
     private static func error(_ error: Errno) -> CommandError {
-        CommandError(.inputOutput, "cannot write the export: \(error). Make room on the disk.")
+        CommandError(.inputOutput, "cannot write the export: \(error). Check that the disk has free space.")
     }
 }

@@ -40,14 +40,14 @@ struct Settings {
     /// Returns true for "1", "true", "yes" and "on".
     static func means(on value: String?) -> Bool { ["1", "true", "yes", "on"].contains(value?.lowercased()) }
 
-    /// Checks that the value of a switch clearly means on or off. A wrong guess could use a network that must not be
-    /// used.
+    /// Checks that the value of a setting that can be on or off clearly means one of the two. A wrong guess could lead
+    /// to the use of a network that must not be used.
     ///
     /// - Throws: ``CommandError`` if the value is neither on nor off.
     static func checkSwitch(_ setting: Setting, _ value: String?) throws {
         guard let value, !means(on: value), !["0", "false", "no", "off"].contains(value.lowercased()) else { return }
         throw CommandError(
-            .configuration, "\(setting.rawValue) is \"\(value.prefix(40).printable)\"; it must be 1 or 0.")
+            .configuration, "\(setting.rawValue) is \"\(value.prefix(40).printable)\"; it must be \"1\" or \"0\".")
     }
 
     /// Returns the value in a form that may be shown. A secret is masked.
@@ -57,7 +57,7 @@ struct Settings {
     }
 }
 
-/// The settings file: one JSON object of strings. Only its owner can read it, because it may hold a key.
+/// The settings file: one JSON object of strings. Only its owner can read it, because it may hold an API key.
 struct SettingsFile {
     let path: String
 
@@ -75,7 +75,7 @@ struct SettingsFile {
         guard data.count < 1 << 20, let object = try? JSONDecoder().decode([String: String].self, from: data) else {
             throw CommandError(
                 .configuration,
-                "the settings in \(path) are not a JSON object of strings. Correct the file, or delete it to start over."
+                "the settings in \(path) are not a JSON object whose values are strings. Correct the file, or delete it to start over."
             )
         }
         var values: [Setting: String] = [:]
@@ -150,16 +150,16 @@ enum Setting: String, CaseIterable {
         switch self {
         case .library: "the library file"
         case .backupFolder: "a second folder for backups, such as one on a USB stick; it is used only if it exists"
-        case .index: "the offline index, which 'scan index build' makes"
-        case .camera: "the camera: a device such as /dev/bookplate, or part of its name"
+        case .index: "the offline index, a file that 'scan index build' creates"
+        case .camera: "the camera: a device such as /dev/bookplate, or part of the camera's name"
         case .cameraSize: "the frame size to request from the camera"
         case .openLibraryURL: "the base address of Open Library"
         case .googleBooksURL: "the base address of the Google Books API"
         case .coversURL: "the base address of Open Library's covers"
         case .googleBooksKey: "the API key for Google Books (console.cloud.google.com, Books API)"
         case .contact: "an e-mail or web address, sent to the sources so that they can reach you"
-        case .caFile: "a file of certificate authorities (PEM) to trust instead of the system's own"
-        case .offline: "1 to ask no online sources, 0 to ask them"
+        case .caFile: "a PEM file with the certificate authorities to trust instead of the system's"
+        case .offline: "1 to turn online lookup off, 0 to turn it on"
         }
     }
 
@@ -168,7 +168,7 @@ enum Setting: String, CaseIterable {
     /// True if the value is the path of a file or folder. The settings file stores it as an absolute path.
     var isPath: Bool { self == .library || self == .backupFolder || self == .index || self == .caFile }
 
-    /// Returns the value that applies if the setting is not set; an empty string if there is none.
+    /// Returns the value that applies if the setting is set nowhere; an empty string if there is no such value.
     func defaultValue(_ paths: Paths) -> String {
         switch self {
         case .library: paths.defaultLibrary
@@ -237,7 +237,8 @@ struct Paths {
         return access(path, R_OK) == 0 ? path : nil
     }
 
-    /// Returns a base directory. A path that is not absolute counts as unset, as the specification requires.
+    /// Returns the base directory that an environment variable names, or else the fallback below the home folder. A
+    /// path that is not absolute counts as unset, as the specification requires.
     private func base(_ name: String, _ fallback: String) -> String {
         if let path = environment[name], path.hasPrefix("/") { return path }
         let home =

@@ -22,8 +22,8 @@ package struct Charts {
             isASCII: !localeIsUTF8())
     }
 
-    /// Joins finished lines into one text, without trailing spaces, and in ASCII if necessary. The lines must not
-    /// contain control characters.
+    /// Joins finished lines into one text. Removes the spaces at the ends of the lines, and converts the text to ASCII
+    /// if the terminal shows only ASCII. The lines must not contain control characters.
     package func text(of lines: [String]) -> String {
         lines.map { line in
             var text = isASCII ? line.inASCII : line
@@ -41,8 +41,8 @@ package struct Charts {
     /// The maximum length of a progress bar, in columns. It grows with the width of the terminal, but more slowly.
     var longestTrack: Int { width / 2 + 10 }
 
-    /// Returns a bar without a track, whose length is precise to an eighth of a column. The bar of any value above zero
-    /// is visible.
+    /// Returns a bar without the track that would show its maximum length. The bar's length is precise to an eighth of
+    /// a column, and the bar of any value above zero is visible.
     func bar(_ value: Int, of most: Int, width: Int) -> String {
         guard value > 0, most > 0, width > 0 else { return "" }
         let eighths = max(1, Int((Double(value) / Double(most) * Double(width) * 8).rounded()))
@@ -59,7 +59,7 @@ package struct Charts {
         var detail: String?
     }
 
-    /// Returns the lines of a bar chart. Each line has a label, a bar on the scale that all rows share, and a detail.
+    /// Returns the lines of a bar chart. Each line has a label, a bar, and a detail. All bars have the same scale.
     func bars(_ rows: [Row]) -> [String] {
         let labels = rows.map { $0.label.oneLine.fitted(max(14, width / 3)) }
         let details = rows.map { ($0.detail ?? String($0.value)).oneLine }
@@ -77,7 +77,7 @@ package struct Charts {
     ///
     /// - Parameters:
     ///   - values: the values from 0 to 1, one for each column; nothing is drawn for nil.
-    ///   - labels: the labels of the highest and the lowest row, at the left of the chart.
+    ///   - labels: the labels of the highest and the lowest row, to the left of the chart.
     func curve(_ values: [Double?], labels: (top: String, bottom: String), height: Int = 8) -> [String] {
         let margin = max(labels.top.columns, labels.bottom.columns)
         return (0..<height).reversed().map { row in

@@ -69,7 +69,7 @@ package struct HomeScreen {
         else { return position.fitted(inner) }
         let percent = ProgressEntry.Amount.wholePercent(fraction)
         let words =
-            "\(String(repeating: " ", count: percent < 10 ? 2 : percent < 100 ? 1 : 0))\(percent) %  \(position)"
+            "\(String(repeating: " ", count: percent < 10 ? 2 : percent < 100 ? 1 : 0))\(percent)%  \(position)"
         return charts.progress(fraction, width: max(8, min(charts.longestTrack, inner - words.columns - 1))) + " "
             + words
     }

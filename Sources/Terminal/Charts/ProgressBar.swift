@@ -23,7 +23,7 @@ package final class ProgressBar: Sendable {
         show(now)
     }
 
-    /// Sets both numbers, for work that is counted elsewhere.
+    /// Sets the number of things done and the total number, for a caller that counts them itself.
     package func set(_ done: Int, of total: Int) {
         state.withLock { $0 = (done, total) }
         show((done, total))
@@ -39,6 +39,6 @@ package final class ProgressBar: Sendable {
     static func text(done: Int, total: Int, noun: String, isASCII: Bool = !localeIsUTF8()) -> String {
         guard total > 0 else { return "\(done) \(noun)" }
         let track = Track(Double(done) / Double(total), width: 30).text(isASCII: isASCII)
-        return "\(track) \(min(100, done * 100 / total)) %  \(done) of \(total) \(noun)"
+        return "\(track) \(min(100, done * 100 / total))%  \(done) of \(total) \(noun)"
     }
 }

@@ -1,6 +1,6 @@
 import Bookplate
 
-/// The progress through a book, as text and as a bar: `Page 145 of 382 ████░░░░░░ 38 %`.
+/// The progress through a book, as text and as a bar: `Page 145 of 382 ████░░░░░░ 38%`.
 package struct ReadingBar {
     let amount: ProgressEntry.Amount
     /// The number of pages of the edition; nil if unknown.
@@ -20,15 +20,14 @@ package struct ReadingBar {
         }
         if let part = amount.fraction(of: pageCount) {
             let track = Track(part, width: width)
-            words.append("\(track.text(isASCII: isASCII)) \(ProgressEntry.Amount.wholePercent(part)) %")
+            words.append("\(track.text(isASCII: isASCII)) \(ProgressEntry.Amount.wholePercent(part))%")
         }
         if amount.isBeyond(pageCount) { words.append("(beyond the last page)") }
         return words.joined(separator: " ")
     }
 }
 
-/// The track of a progress bar, which is partly filled. It is empty only at zero, and full only when everything is
-/// done.
+/// A progress bar that is partly filled. It is empty only if nothing is done, and full only if everything is done.
 struct Track {
     let filled: Int
     let empty: Int

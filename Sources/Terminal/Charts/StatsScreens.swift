@@ -47,15 +47,15 @@ package struct StatsScreen {
         let read = overview.todayStats
         var streak = counted(streaks.current, "day")
         if streaks.current > 0, !streaks.readToday { streak += ", nothing read yet today" }
-        if let end = streaks.longestEnd { streak += "; longest \(counted(streaks.longest, "day")), to \(end)" }
+        if let end = streaks.longestEnd { streak += "; longest \(counted(streaks.longest, "day")), until \(end)" }
         return [
             fact(
                 "Today",
                 counted(read.pages, "page") + (read.minutes > 0 ? " · \(spoken(minutes: read.minutes))" : "")),
             fact("Streak", streak),
             fact(
-                "Pace lately",
-                overview.recentPace.map { "\(rounded($0)) pages per hour" } ?? "no session with pages yet"
+                "Recent pace",
+                overview.recentPace.map { "\(rounded($0)) pages per hour" } ?? "no pages read in a session yet"
             ),
         ]
     }
@@ -117,7 +117,7 @@ package struct StatsScreen {
                 label: name, value: month.pages, detail: "\(month.pages)" + (details.isEmpty ? "" : "  \(details)"))
         }
         return section("Books finished in \(year.year)", charts.bars(books))
-            + section("Pages read in \(year.year), time and pace", charts.bars(pages))
+            + section("Pages, time and pace (p/h) in \(year.year)", charts.bars(pages))
     }
 
     private var yearsChart: [String] {
@@ -183,7 +183,7 @@ package struct StatsScreen {
         lines.isEmpty ? [] : ["", heading(title)] + lines
     }
 
-    /// Returns a label with its text, which is broken into lines.
+    /// Returns a label and its text, which is broken into lines as wide as the charts.
     private func fact(_ label: String, _ text: String) -> String {
         text.wrapped(charts.width - 17).enumerated().map { index, part in
             "  " + charts.style.faint((index == 0 ? label : "").padded(15)) + part
@@ -220,7 +220,7 @@ package struct BookScreen {
             ),
             ("Pace", stats.pace.map { "\(rounded($0)) pages per hour" }),
             ("Last read", stats.lastRead.map { CalendarDay($0, in: zone).description }),
-            ("Daily goal", stats.dailyGoal.map(text)), ("Rest", stats.pause?.sentence),
+            ("Daily goal", stats.dailyGoal.map(text)), ("Paused", stats.pause?.sentence),
         ]
         for (label, value) in facts {
             guard let value else { continue }
@@ -244,7 +244,7 @@ package struct BookScreen {
     private func heading(_ reading: ReadingStats, _ number: Int) -> String {
         let dates = [
             reading.reading.started.map { "from \($0)" }, reading.reading.finished.map { "to \($0)" },
-            reading.reading.stopped.map { "given up \($0)" },
+            reading.reading.stopped.map { "stopped \($0)" },
             reading.reading.daysToRead.map { $0 == 0 ? "in a day" : "in \(counted($0, "day"))" },
             reading.pagesPerDay.map { "\(rounded($0)) pages per day" },
         ].compactMap(\.self)
@@ -252,8 +252,8 @@ package struct BookScreen {
         return ([name] + dates).joined(separator: " · ")
     }
 
-    /// Returns the graph of the progress over time. Each column shows the progress that was reached by its day. The
-    /// graph is empty if the reading covers less than two days.
+    /// Returns the graph of the progress over time. Each column stands for a day and shows the progress reached by
+    /// then. The graph is empty if the reading covers less than two days.
     func graph(_ reading: ReadingStats) -> [String] {
         let points = reading.points
         let last = reading.reading.state == .open ? today : points.last?.day
@@ -261,7 +261,7 @@ package struct BookScreen {
         // Without a page count, the highest page reached is at the top of the graph.
         let mostPages = max(1, points.compactMap(\.amount.page).max() ?? 1)
         let isInParts = points.contains { $0.fraction != nil }
-        let top = isInParts ? "100 %" : "p. \(mostPages)"
+        let top = isInParts ? "100%" : "p. \(mostPages)"
         let columns = min(charts.width - top.columns - 4, 120)
         var values: [Double?] = []
         var next = 0
@@ -278,7 +278,7 @@ package struct BookScreen {
         }
         let (from, to) = (CalendarDay(number: first).description, CalendarDay(number: end).description)
         let gap = String(repeating: " ", count: max(1, columns - from.columns - to.columns))
-        return charts.curve(values, labels: (top, isInParts ? "0 %" : "0"))
+        return charts.curve(values, labels: (top, isInParts ? "0%" : "0"))
             + [charts.style.faint(String(repeating: " ", count: top.columns + 3) + from + gap + to)]
     }
 }

@@ -1,22 +1,23 @@
 import Bookplate
 import Station
 
-/// One run of `scan` without a full screen. It passes the input to the station and prints the events as lines. Each
-/// book is answered by a person at the terminal, or in advance by `--yes`, or not at all.
+/// One run of `scan` without a full screen. It passes the input to the station and prints the events as lines. For each
+/// book, a person decides at the terminal whether to save it, or has decided in advance with `--yes`, or nobody
+/// decides.
 ///
-/// Capturing continues while the sources are asked and while the person answers.
+/// Capturing continues while the sources are queried and while the person decides.
 package struct CaptureRun: Sendable {
     let station: Station
     let answer: Answer
     let events: EventPrinter
-    /// A stream that ends when no more frames arrive.
+    /// A stream without elements, which ends when no more frames will arrive.
     private let sourceEnd = AsyncStream.makeStream(of: Never.self)
 
     package init(station: Station, answer: Answer, events: EventPrinter) {
         (self.station, self.answer, self.events) = (station, answer, events)
     }
 
-    /// The way in which books are answered.
+    /// The way in which the run gets an answer for each book.
     package enum Answer: Sendable {
         /// The person answered all books in advance (`--yes`).
         case advance
@@ -38,7 +39,8 @@ package struct CaptureRun: Sendable {
 
     private enum Part { case station, input, answers, progress }
 
-    /// The longest time that a run waits for a full disk or a locked library before it gives up.
+    /// The longest time that a run keeps trying to write to a full disk or a locked library before it ends with an
+    /// error.
     private static let patience: Duration = .seconds(120)
 
     /// Captures all batches of a source, and gets an answer for each book.
@@ -153,7 +155,7 @@ package struct CaptureRun: Sendable {
             }
             // A handheld scanner works without a camera.
             if !station.hasScanner { sourceEnd.continuation.finish() }
-        case .scannerReady(let name): Output.shared.printNotice("\(name.printable) is ready.")
+        case .scannerReady(let name): Output.shared.printNotice("The handheld scanner \(name.printable) is ready.")
         case .scannerFailed(let message): Output.shared.printError(message)
         case .saved(let saved): events.show(saved.events)
         case .batch, .view: break
@@ -168,7 +170,7 @@ package struct CaptureRun: Sendable {
         }
     }
 
-    /// Reports that candidates stay in the queue.
+    /// Reports that these candidates stay in the queue.
     func leave(_ candidates: [Candidate]) {
         events.reportMissingSources(of: candidates)
         events.show(candidates.map { .queued($0) })

@@ -2,7 +2,7 @@ import Bookplate
 import Foundation
 import Station
 
-/// The compact card of one row, as wide as the terminal but at most 76 columns.
+/// The compact card for one book of the batch. It is as wide as the terminal, but at most 76 columns.
 struct Card {
     let row: Station.Row
     /// The position in the batch, such as "3 of 24", or an empty string.
@@ -34,9 +34,9 @@ struct Card {
         if row.status == .again {
             rows.append(style.owned(StatusStyle.shownAgain.fitted(inner)))
         } else if let owned = candidate.owned {
-            rows.append(style.owned("You have it: \(owned.status)".fitted(inner)))
+            rows.append(style.owned("You have this book: \(owned.status)".fitted(inner)))
         } else if let known = candidate.existing.first {
-            rows.append(style.owned("It is \(known.status)".fitted(inner)))
+            rows.append(style.owned("This book is \(known.status)".fitted(inner)))
         } else if let reason = candidate.item.reason {
             rows.append(contentsOf: reason.oneLine.wrapped(inner).map(style.attention))
         }

@@ -5,13 +5,13 @@ import Synchronization
 
 /// A reason why a run ends with an exit status other than 0.
 package enum RunIssue: Sendable {
-    /// An error ended the run or an act.
+    /// An error ended the run, or made an act fail.
     case error(any Error)
     /// An input could not be read.
     case unreadable
     /// A source or the camera is unavailable, and something was left undone because of it.
     case unavailable
-    /// Books were left unconfirmed.
+    /// Books stayed in the queue without an answer.
     case unconfirmed
     /// No ISBN was found, or a number was refused.
     case nothingFound
@@ -21,7 +21,7 @@ package enum RunIssue: Sendable {
 /// the exit status.
 package final class EventPrinter: Sendable {
     private struct State {
-        /// The last event of each captured item.
+        /// The name of the most recent event of each item of this run.
         var lastEvents: [ID<QueueItem>: CaptureEvent.Name] = [:]
         var refused = 0
         var unreadable = 0
@@ -36,9 +36,9 @@ package final class EventPrinter: Sendable {
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - undoHint: the advice on undoing saves and skips after the run.
-    ///   - describe: returns the message of an error.
-    ///   - report: receives the issues of the run.
+    ///   - undoHint: the advice on undoing saves and skips, which is printed at the end of the run.
+    ///   - describe: returns the message to print for an error.
+    ///   - report: receives the issues of the run, which determine the exit status.
     package init(
         json: Bool, undoHint: String, describe: @escaping @Sendable (any Error) -> String,
         report: @escaping @Sendable (RunIssue) -> Void
@@ -46,7 +46,7 @@ package final class EventPrinter: Sendable {
         (self.json, self.undoHint, self.describe, self.report) = (json, undoHint, describe, report)
     }
 
-    /// Reports that candidates were left in the queue because a source could not answer.
+    /// Reports an issue if any of these candidates was left in the queue because a source could not answer.
     package func reportMissingSources(of left: [Candidate]) {
         if left.contains(where: \.lacksASource) { report(.unavailable) }
     }
@@ -65,8 +65,8 @@ package final class EventPrinter: Sendable {
         state.withLock { state in for item in items { state.lastEvents[item.id] = .captured } }
     }
 
-    /// Holds back background events while a card is open, so that they do not scroll the card away. They are printed
-    /// afterwards.
+    /// Starts or stops holding back background events. While a card is open, they would scroll it away, so they are
+    /// printed afterwards.
     func hold(_ isOpen: Bool) {
         let held = state.withLock { state in
             defer { state.held = isOpen ? state.held ?? [] : nil }
@@ -77,7 +77,7 @@ package final class EventPrinter: Sendable {
 
     /// Prints and counts events.
     ///
-    /// - Parameter inBackground: true if the events are held back while a card is open.
+    /// - Parameter inBackground: true to hold back the lines for a person while a card is open.
     package func show(_ events: [CaptureEvent], inBackground: Bool = false) {
         record(events)
         if json {
@@ -142,11 +142,11 @@ package final class EventPrinter: Sendable {
         }
     }
 
-    /// Prints one line at the end of the run, such as "2 saved, 1 owned already, 1 refused.", and reports unanswered
-    /// books for the exit status.
+    /// Prints one line at the end of the run, such as "2 saved, 1 already owned, 1 refused.", and reports an issue if
+    /// books were left unanswered.
     func conclude() {
         let settled: [(CaptureEvent.Name, String)] = [
-            (.saved, "saved"), (.owned, "owned already"), (.skipped, "skipped"),
+            (.saved, "saved"), (.owned, "already owned"), (.skipped, "skipped"),
         ]
         var parts = settled.map { (count($0.0), $0.1) }
         let left = total - parts.reduce(0) { $0 + $1.0 }
@@ -174,7 +174,7 @@ extension HubNews {
         switch self {
         case .answered: nil
         case .owned(_, let reason): "The book waits in the hub's queue: \(reason.printable)."
-        case .kept(_, let reason): "Undone only on this device: \(reason.printable)."
+        case .kept(_, let reason): "Undone on this device, but the hub kept the book: \(reason.printable)."
         case .refused(_, let reason): "The hub refused the book: \(reason.printable)."
         }
     }

@@ -50,7 +50,8 @@ package struct InputBatch: Sendable {
     package var detections: [Detection]
     /// The events for codes and numbers that are not ISBNs, and for inputs that could not be read.
     package var refused: [CaptureEvent]
-    /// Called when the batch has been captured. A source that is faster than the disk waits for this.
+    /// Called when the batch has been captured. An input that is faster than the disk waits for this call before it
+    /// delivers more.
     var onCaptured: @Sendable () -> Void
 
     package init(
@@ -90,8 +91,8 @@ package struct InputLines: Sendable {
     /// Batches of at most 64 lines, without their line breaks. The stream throws `Errno` if a read fails. Text after
     /// the last line break is then dropped, because it may be only a part of a number.
     let batches: AsyncThrowingStream<[String], any Error>
-    /// Counts the batches that may be read now. It is created with 0 and then counted up, because libdispatch traps if
-    /// a semaphore's value is below its initial value when it is destroyed.
+    /// Counts how many more batches may be read now. It is created with 0 and then counted up, because libdispatch
+    /// traps if a semaphore's value is below its initial value when it is destroyed.
     private let room = DispatchSemaphore(value: 0)
 
     package init(from descriptor: FileDescriptor = .standardInput) {
@@ -124,7 +125,7 @@ package struct InputLines: Sendable {
         }.start()
     }
 
-    /// Allows the next batch to be read.
+    /// Allows one more batch to be read. Called when a batch has been captured.
     func release() { room.signal() }
 }
 
@@ -147,7 +148,7 @@ struct LineSplitter {
         return lines
     }
 
-    /// Returns the text after the last line break, as the last line.
+    /// Returns the text after the last line break as one more line, or no line if there is no such text.
     mutating func finish() -> [String] { pending.isEmpty ? [] : [cutLine()] }
 
     private mutating func cutLine() -> String {

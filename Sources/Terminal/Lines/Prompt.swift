@@ -14,7 +14,7 @@ package enum PromptInput: Sendable {
         case newsEnded
         case key(Keyboard.Key)
         case line(String)
-        /// The lines could not be read to their end.
+        /// Reading the lines failed before their end.
         case unreadable(any Error)
         /// No more answers will arrive.
         case answersEnded
@@ -53,23 +53,25 @@ package enum PromptInput: Sendable {
 
 }
 
-/// Asks a person for an answer to each book, one card and one key at a time, while more books arrive.
+/// Asks a person whether to save each book: shows one card at a time, and takes a key as the answer. Meanwhile, more
+/// books arrive.
 struct Prompt {
     private let run: CaptureRun
     private let input: PromptInput
     private let expected: Int?
     private let style = Output.shared.style
 
-    /// The row on the card.
+    /// The row that the card shows; nil if there is no card.
     private var open: Station.Row?
-    /// The rows about which the person will be asked next.
+    /// The rows that the person will be asked about after the row on the card, in this order.
     private var waiting: [ID<QueueItem>] = []
     private var form: EditForm?
     private var answered = 0
     private var hasActs = false
     /// True after the key `a` (save all) was pressed.
     private var savesAll = false
-    /// The change that contains all books saved after the key `a`; nil before the first of them is saved.
+    /// The change that records all saves after the key `a`, so that one undo reverts them; nil before the first of
+    /// them.
     private var change: ID<Change>?
     private var hasQuit = false
     private var haveNewsEnded = false
@@ -111,7 +113,7 @@ struct Prompt {
         open?.id == id || waiting.contains(id)
     }
 
-    /// Returns the rows that are in the batch, as the station has them now.
+    /// Returns the station's current rows with these ids. Ids that are not in the batch are left out.
     private func rows(_ ids: [ID<QueueItem>]) async -> [Station.Row] {
         var rows: [Station.Row] = []
         for id in ids { if let row = await station.row(id) { rows.append(row) } }
@@ -176,7 +178,7 @@ struct Prompt {
             if !row.candidate.isComplete {
                 beginForm(row)
             } else if row.isAnotherCopy {
-                Output.shared.printLine("  You already have it. Press c to add another copy, or k to skip it.")
+                Output.shared.printLine("  You already have this book. Press c to add another copy, or k to skip it.")
             } else {
                 await save([row.id])
             }
@@ -266,7 +268,7 @@ struct Prompt {
             hasActs = await station.snapshot(limit: 0).nextUndo != nil
             show()
         } catch Station.Refusal.nothingToUndo {
-            Output.shared.printLine("  Nothing to undo in this run. To go further back, run 'scan undo'.")
+            Output.shared.printLine("  There is nothing to undo in this run. To undo earlier changes, run 'scan undo'.")
         } catch {
             showFailure(error)
         }
@@ -284,9 +286,9 @@ struct Prompt {
         form = EditForm(metadata: row.candidate.metadata)
         if case .lines = input {
             Output.shared.printLine(
-                style.faint("  An empty line keeps the field, '-' clears it, and '.' cancels the form."))
+                style.faint("  An empty line keeps the value, '-' clears it, and '.' cancels the form."))
         } else {
-            Output.shared.printLine(style.faint("  Press Enter to keep the field, or Esc to cancel the form."))
+            Output.shared.printLine(style.faint("  Press Enter to accept the value, or Esc to cancel the form."))
         }
         showField()
     }

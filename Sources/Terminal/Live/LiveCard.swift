@@ -24,8 +24,8 @@ struct LiveCard {
             lines.append(ScreenLine("  Hold the back of a book up to the camera.", .strong))
         }
         return lines + [
-            ScreenLine("  Typed numbers and handheld scanners work at any time."),
-            ScreenLine("  ? shows the keys.", .faint),
+            ScreenLine("  You can type an ISBN or use a handheld scanner at any time."),
+            ScreenLine("  Press ? to see the keys.", .faint),
         ]
     }
 
@@ -64,16 +64,18 @@ struct LiveCard {
     private func advice(on row: Batch.Row) -> (text: String, ink: Ink)? {
         let candidate = row.candidate
         switch state.batch.status(of: row) {
-        case .owned(let book): return ("You have it: \(book.status)", .owned)
+        case .owned(let book): return ("You have this book: \(book.status)", .owned)
         case .again: return (StatusStyle.shownAgain, .owned)
         case .notFound, .unavailable, .needsTitle:
-            let reason = candidate.item.reason ?? "it has no title yet"
+            let reason = candidate.item.reason ?? "the book has no title yet"
             return (reason + "; press e to enter the book by hand", .attention)
         case .weakMatch:
-            return ("The source gives no ISBN. Press s to save the book anyway, or e to edit it.", .attention)
+            return (
+                "The source gave no ISBN, so this may be another book. Press s to save it, e to edit it.", .attention
+            )
         case .lookingUp, .found, .saved, .skipped, .postponed:
             guard let known = candidate.existing.first, row.end == nil else { return nil }
-            return ("It is \(known.status)", .owned)
+            return ("This book is \(known.status)", .owned)
         }
     }
 }

@@ -34,7 +34,9 @@ struct NumberInput {
 struct PresetForm {
     enum Step { case editing, done(Preset), cancelled, refused(String) }
 
-    static let labels = ["Shelf", "Tags (separated by ,)", "Status (Space changes it)", "Wishlist (Space changes it)"]
+    static let labels = [
+        "Shelf", "Tags (separated by commas)", "Status (Space changes it)", "Wishlist (Space changes it)",
+    ]
     private var shelf: LineEditor
     private var tags: LineEditor
     private var preset: Preset
@@ -47,7 +49,7 @@ struct PresetForm {
     }
 
     var texts: [String] {
-        [shelf.text, tags.text, preset.status.displayName, preset.isWishlist ? "yes: wishes, not owned" : "no: owned"]
+        [shelf.text, tags.text, preset.status.displayName, preset.isWishlist ? "yes: a wish, not owned" : "no: owned"]
     }
 
     mutating func press(_ key: Keyboard.Key) -> Step {

@@ -56,9 +56,9 @@ struct LiveKeys {
         let keys: [(String, String)] = [
             ("s", "save this book"), ("a", "save all ticked books"), ("Space", "tick or untick"),
             ("↑ ↓", "move through the list"), ("k", "skip: remove it from the queue"), ("e", "edit, or enter by hand"),
-            ("c", "save another copy"), ("l", "later: it stays in the queue"), ("u", "undo the last act"),
+            ("c", "save another copy"), ("l", "later: it stays in the queue"), ("u", "undo the last action"),
             ("U", "undo all saves of this run"), ("p", "shelf, tags, status, wishlist"),
-            ("r", "ask the sources again"), ("0-9", "type a number, then Enter"), ("m", "sounds on or off"),
+            ("r", "look the book up again"), ("0-9", "type a number, then Enter"), ("m", "sounds on or off"),
             ("q", "quit; the queue is kept"),
             ("?", "this help; any key closes it"),
         ]

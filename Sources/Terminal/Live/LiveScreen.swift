@@ -109,7 +109,8 @@ struct LiveScreen {
 
     // MARK: Bottom
 
-    /// The lines of the message. A long message takes several lines, because its end says what to do next.
+    /// The lines of the message. A long message is not cut but takes several lines, because its end says what to do
+    /// next.
     private var messageLines: [ScreenLine] {
         if case .number(let entry) = state.mode {
             let verdict = entry.verdict
@@ -143,7 +144,7 @@ struct LiveScreen {
         var left = "  " + (counts.isEmpty ? "Nothing captured yet" : counts)
         if !state.pending.isEmpty { left += " · \(state.pending.count) not on disk yet" }
         guard state.earlier > 0 else { return ScreenLine(left) }
-        let waiting = "\(state.earlier) waiting from earlier"
+        let waiting = "\(state.earlier) waiting from earlier runs"
         let advice = state.hub == nil ? "'scan intake confirm'" : "the hub's Intake page shows them"
         let right = [waiting + " (\(advice)) ", waiting + " "].first { left.columns + $0.columns + 1 <= columns }
         return ScreenLine([.init(left)], right: right.map { [.init($0, .faint)] } ?? [])

@@ -41,7 +41,7 @@ struct LiveState {
         /// The number of captures that the hub does not have yet.
         var waiting: Int
 
-        /// The text for the top of the screen.
+        /// The text for the top line of the screen, such as "● hub, 3 waiting".
         var summary: (text: String, ink: Ink) {
             let rest = waiting == 0 ? "" : ", \(waiting) waiting"
             return switch status {
@@ -67,7 +67,8 @@ struct LiveState {
     /// Shows a row on the card. If it is the newest row, the card also shows every new row from then on.
     mutating func select(_ id: ID<QueueItem>) { selected = id == batch.rows.last?.id ? nil : id }
 
-    /// Selects the next older open row if the selected row was answered, so that a person can work through the list.
+    /// If the selected row was answered, selects the next older row that still awaits an answer, so that a person can
+    /// work through the list.
     mutating func advance(from answered: [ID<QueueItem>]) {
         guard let selected, answered.contains(selected),
             let position = batch.rows.firstIndex(where: { $0.id == selected }),

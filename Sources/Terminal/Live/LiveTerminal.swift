@@ -29,14 +29,14 @@ package actor LiveTerminal {
     private var failure: (any Error)?
     private let closing = AsyncChannel<Void>()
 
-    /// A key with the row that was on the card when it was pressed.
+    /// A key, and the row that it is meant for.
     private struct HeldKey {
         var key: Keyboard.Key
         var row: ID<QueueItem>?
         var time: Duration
     }
 
-    /// A new capture that replaced another book on the card.
+    /// The latest change of the card: a new capture took the place of another book.
     private struct CardChange {
         var before: ID<QueueItem>
         var time: Duration
@@ -46,7 +46,7 @@ package actor LiveTerminal {
     /// the card has changed is taken as an answer to the previous card.
     static let reaction: Duration = .milliseconds(400)
     /// The time without a key press after which the card shows new captures again, even if a row was selected. By then,
-    /// the person is assumed to be handling books.
+    /// the person is assumed to be busy with books, not with the keyboard.
     private static let handsFree: Duration = .seconds(10)
     private static let messageLifetime: Duration = .seconds(8)
     private static let drawInterval: Duration = .milliseconds(200)
@@ -137,7 +137,7 @@ package actor LiveTerminal {
         }
     }
 
-    /// Reads the station's batch again and draws it.
+    /// Reads the station's batch again and draws the screen.
     func refresh() async {
         let contents = await station.contents
         let before = state.current?.id
@@ -158,8 +158,8 @@ package actor LiveTerminal {
         state.message = LiveState.Message(text: text, ink: ink, until: now() + Self.messageLifetime)
     }
 
-    /// Shows the camera's state. If the camera has failed, the end of its frames is not shown, because the error says
-    /// more.
+    /// Shows the camera's state. If the camera has failed, the state *ended* that follows is not shown, because the
+    /// error says more.
     private func show(_ camera: CameraState) {
         if case .failed = state.camera, camera == .ended { return }
         state.camera = camera
@@ -186,7 +186,7 @@ package actor LiveTerminal {
             events.report(.unavailable)
             close()
         case .sourceEnded(nil): state.isSourceOver = true
-        case .scannerReady(let name): show("\(name) is ready.", .new)
+        case .scannerReady(let name): show("The handheld scanner \(name) is ready.", .new)
         case .scannerFailed(let message): show(message, .attention)
         }
         await refresh()
@@ -231,7 +231,7 @@ package actor LiveTerminal {
             guard status != state.hub?.status else { return }
             state.hub?.status = status
             switch status {
-            case .away(let reason): show("\(reason). Continuing; captures wait in the outbox.", .attention)
+            case .away(let reason): show("\(reason). You can go on scanning; captures wait in the outbox.", .attention)
             case .unpaired: show(HubMessages.unpaired, .problem)
             case .unknown, .up: break
             }
@@ -250,7 +250,7 @@ package actor LiveTerminal {
                 return
             }
             events.record([event])
-            show("answered at the hub: \(title ?? "")", .faint)
+            show("\(answer == .confirmed ? "confirmed" : "skipped") at the hub: \(title ?? "")", .faint)
         case .owned, .kept, .refused:
             if let message = news.message { show(message, .attention) }
         }
@@ -258,8 +258,8 @@ package actor LiveTerminal {
 
     // MARK: - Keys
 
-    /// Queues a key for the row that was on the card when the key was read. Keys are handled one after another, so that
-    /// *undo* after *save* undoes that save.
+    /// Queues a key together with the row that it is meant for. Keys are handled one after another, so that *undo*
+    /// after *save* undoes that save.
     ///
     /// - Parameter time: the time when the key was read.
     func receive(_ key: Keyboard.Key, at time: Duration) {
@@ -271,8 +271,8 @@ package actor LiveTerminal {
     /// Waits until all keys that were received so far are handled.
     func handledKeys() async { while let task = keyTask { await task.value } }
 
-    /// Returns the row that a key is meant for. That is the row on the card, unless a capture replaced it just before
-    /// the key was pressed. In that case it is the replaced row, if that row is still open.
+    /// Returns the row that a key is meant for: normally the row on the card. If a new capture took the card just
+    /// before the key was pressed, the key is meant for the previous row, as long as that row still awaits an answer.
     private func row(meantBy key: Keyboard.Key, at time: Duration) -> ID<QueueItem>? {
         // A key that is not about the row shows that the person has seen the new card.
         if !key.isAboutRow { cardChange = nil }
@@ -346,8 +346,8 @@ package actor LiveTerminal {
         await refresh()
     }
 
-    /// Erases the digits of a handheld scanner from an open form, or from a number that a person was typing, because
-    /// they do not belong there.
+    /// Erases the digits that a handheld scanner has just typed into an open form, or into a number that a person was
+    /// typing.
     ///
     /// - Returns: false if no form was open and no number was being typed.
     private func removeFromEntry(_ number: String) -> Bool {
@@ -398,7 +398,8 @@ package actor LiveTerminal {
         case .character("p"): state.mode = .preset(PresetForm(state.batch.preset))
         case .character("a"): await saveTicked()
         case .character("u"):
-            await undo(.newest, otherwise: "Nothing to undo in this run. To go further back, run 'scan undo'.")
+            await undo(
+                .newest, otherwise: "There is nothing to undo in this run. To undo earlier changes, run 'scan undo'.")
         case .character("U"): await undo(.allSaves, otherwise: "Nothing was saved in this run.")
         case .character(let character) where NumberInput.begins(with: character):
             var entry = NumberInput()
@@ -414,12 +415,13 @@ package actor LiveTerminal {
         await refresh()
         guard let id, let row = state.batch[id] else { return show("There is no book yet.", .attention) }
         guard row.end == nil else {
-            return show("The book is already answered. Press u to undo the last answer.", .attention)
+            return show(
+                "This book was already saved, skipped or postponed. Press u to undo the last action.", .attention)
         }
         let isAnotherCopy = state.batch.isAnotherCopy(row)
         switch key {
         case "s" where isAnotherCopy:
-            show("You already have it. Press c to add another copy, or k to skip it.", .attention)
+            show("You already have this book. Press c to add another copy, or k to skip it.", .attention)
         case "s" where row.candidate.isComplete: await save(id)
         case "s" where state.batch.status(of: row) == .lookingUp:
             show("Still looking up the book. Press e to enter it by hand.", .attention)
@@ -428,7 +430,7 @@ package actor LiveTerminal {
             show("Still looking up the book. Press e to enter it by hand.", .attention)
         case "c" where !row.candidate.isComplete:
             show("The book has no title yet. Press e to enter it by hand.", .attention)
-        case "c" where !isAnotherCopy: show("You do not have a copy yet. Press s to save the book.", .attention)
+        case "c" where !isAnotherCopy: show("You do not have this book yet. Press s to save it.", .attention)
         case "c": await save(id, anotherCopy: true)
         case "k": await skip(id)
         case "l":
@@ -437,7 +439,7 @@ package actor LiveTerminal {
         case "r":
             await act {
                 try await station.lookUpAgain([id])
-                show("Asking the sources again …", .faint)
+                show("Looking up the book again …", .faint)
             }
         default:
             do throws(Batch.TickRefusal) { try await station.toggle(id) } catch { show("▲ \(error)", .attention) }
@@ -487,7 +489,7 @@ package actor LiveTerminal {
 
     private func saveTicked() async {
         await act {
-            guard let saved = try await station.saveTicked() else { return show("Nothing is ticked.", .attention) }
+            guard let saved = try await station.saveTicked() else { return show("No book is ticked.", .attention) }
             await refresh()
             showSaved(saved)
         }
@@ -568,7 +570,7 @@ package actor LiveTerminal {
                 closingMessages.append(error.description)
                 events.report(.unreadable)
             } else if state.batch.rows.isEmpty {
-                closingMessages.append("no ISBN was read in the stream.")
+                closingMessages.append("no ISBN was read from standard input.")
                 events.report(.nothingFound)
             }
         }
@@ -580,7 +582,8 @@ package actor LiveTerminal {
         if !left.isEmpty {
             let advice = state.hub == nil ? "run 'scan intake confirm'" : "open the hub's Intake page"
             Output.shared.printNotice(
-                "\(left.count) not confirmed. To confirm \(left.count == 1 ? "it" : "them"), \(advice).")
+                "\(counted(left.count, "book")) not confirmed. To confirm \(left.count == 1 ? "it" : "them"), \(advice)."
+            )
         }
     }
 }

@@ -111,7 +111,7 @@ struct ScreenPainter {
         self.isASCII = isASCII
     }
 
-    /// Makes the next update draw everything again.
+    /// Makes the next update draw all lines again.
     mutating func invalidate() { shown = [] }
 
     /// - Returns: the output that replaces the lines on the terminal with the given lines; empty if nothing changed.

@@ -28,7 +28,8 @@ package final class Sounds: Sendable {
         var isMuted: Bool
         var player: (path: String, options: [String])?
         var isPlaying = false
-        /// The number of the player that was started last. The end of an earlier player is ignored.
+        /// The number of the latest player process. It also increases when that process ends or is abandoned, so that
+        /// the end of each process is handled only once.
         var playerNumber = 0
         var next: Sound?
         /// The files that hold the sounds. They are unlinked, so they disappear when the process ends.
@@ -36,8 +37,8 @@ package final class Sounds: Sendable {
     }
 
     private let state: Mutex<State>
-    /// The queue on which players are started. Starting a process takes milliseconds, and capturing should not wait for
-    /// it.
+    /// The dispatch queue on which sound players are started. Starting a process takes milliseconds, and capturing
+    /// should not wait for it.
     private let queue = DispatchQueue(label: "sounds")
     private let ring: @Sendable () -> Void
 

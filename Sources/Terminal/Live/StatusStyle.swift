@@ -23,7 +23,7 @@ struct StatusStyle {
             case .found: StatusStyle("✓", "NEW", "", .new)
             case .owned(let book):
                 StatusStyle("●", "OWNED ALREADY", "owned\(book.copy.shelf.map { ", \($0)" } ?? "")", .owned)
-            case .again: StatusStyle("●", "SHOWN AGAIN", "again: another copy?", .owned)
+            case .again: StatusStyle("●", "CAPTURED AGAIN", "again: another copy?", .owned)
             case .notFound: StatusStyle("▲", "NOT FOUND", "no source knows it", .attention)
             case .unavailable:
                 StatusStyle(
@@ -41,7 +41,7 @@ struct StatusStyle {
 
 extension StatusStyle {
     /// The advice on a book that was captured twice.
-    static let shownAgain = "Shown again. Press c to add another copy, or k to skip it."
+    static let shownAgain = "Already captured. Press c to add another copy, or k to skip it."
 }
 
 extension CameraError.Kind {
