@@ -104,14 +104,17 @@ let package = Package(
             name: "FrameBench", dependencies: [domain, "Capture", "Decoder", "ZBarPeer", "CTurboJPEG"],
             path: "Tests/FrameBench", exclude: ["count-allocations.c"]),
         // Generates codes as cameras see them, each from a number; for tests and benches.
-        .target(name: "CodeMaker", dependencies: [domain, "TestTools"], path: "Tests/CodeMaker", swiftSettings: optimized),
+        .target(
+            name: "CodeMaker", dependencies: [domain, "TestTools"], path: "Tests/CodeMaker", swiftSettings: optimized),
         .executableTarget(
             name: "DecodeBench", dependencies: [domain, "Capture", "Decoder", "CodeMaker", "ZBarPeer"],
             path: "Tests/DecodeBench"),
         .testTarget(name: "BookplateTests", dependencies: [domain, "TestTools"]),
         .testTarget(
             name: "CaptureTests",
-            dependencies: [domain, "Capture", "CodeMaker", "CTurboJPEG", "CPNG", "CWebP", "TestTools", "CInput", system]),
+            dependencies: [
+                domain, "Capture", "CodeMaker", "CTurboJPEG", "CPNG", "CWebP", "TestTools", "CInput", system,
+            ]),
         .testTarget(
             name: "DecoderTests", dependencies: [domain, "Decoder", "CodeMaker", "TestTools"], swiftSettings: optimized),
         .testTarget(name: "PrintedTextTests", dependencies: [domain, "Capture", "PrintedText", "TestTools"]),
@@ -123,12 +126,14 @@ let package = Package(
         .testTarget(name: "SystemCallsTests", dependencies: ["SystemCalls", "TestTools", system]),
         .testTarget(name: "HTTPTests", dependencies: ["HTTP", "FaultServer", "TestTools"]),
         // Generates libraries of any size, each from a number; for tests and benches.
-        .target(name: "LibraryMaker", dependencies: [domain, "Library", "TestTools", grdb], path: "Tests/LibraryMaker"),
+        .target(
+            name: "LibraryMaker", dependencies: [domain, "Library", "TestTools", grdb], path: "Tests/LibraryMaker"),
         // Compares the library's speed with plain SQLite; started by script/bench.
         .executableTarget(
             name: "LibraryBench", dependencies: [domain, "Library", "Exchange", "LibraryMaker", grdb],
             path: "Tests/LibraryBench"),
-        .testTarget(name: "LibraryTests", dependencies: [domain, "SystemCalls", "Library", "LibraryMaker", "TestTools", grdb]),
+        .testTarget(
+            name: "LibraryTests", dependencies: [domain, "SystemCalls", "Library", "LibraryMaker", "TestTools", grdb]),
         .testTarget(name: "ExchangeTests", dependencies: [domain, "Exchange", "Library", "TestTools"]),
         .testTarget(name: "StationTests", dependencies: [domain, "Async", "Station", "Library"]),
         .testTarget(

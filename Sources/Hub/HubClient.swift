@@ -245,7 +245,7 @@ public enum HubError: Error, Sendable, Equatable, CustomStringConvertible {
         case .revoked: "the hub no longer knows this station; pair it again with 'scan hub pair'"
         case .wrongCode: "this is not the hub's access code"
         case .throttled(let seconds): "too many wrong codes; try again in \(seconds) s"
-        case .refused(let why): "the hub refuses the request: \(why)"
+        case .refused(let why): "the hub refused the request: \(why)"
         case .turnedAway(let why): "the hub refuses all requests: \(why)"
         case .failed(let why): "the hub had an error: \(why)"
         case .notAHub(let why): "the server is not a Bookplate hub: \(why)"

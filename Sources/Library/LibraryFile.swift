@@ -47,15 +47,14 @@ public final class LibraryFile: Sendable {
     }
 
     /// Opens the library and migrates it to this program's schema. If the file is missing or empty, creates the library
-    /// and its folders. Blocks for some milliseconds, or longer if other processes open the library at the same time.
+    /// and its folders. Blocks for a few milliseconds, or longer if other processes open the library at the same time.
     ///
     /// A file that is damaged, or that a newer Bookplate or another program has written, is left as it is, byte for
     /// byte.
     ///
     /// - Parameters:
     ///   - device: the device's name in captures and changes; the host name by default.
-    ///   - lockTimeout: the maximum time for which opening the library, or a write, waits for another process's lock
-    ///     before it fails.
+    ///   - lockTimeout: the maximum time to wait for another process's lock when the library is opened or written to.
     ///   - clock: the wall clock, which gives the time of events for which the caller gives no time.
     ///   - zone: the reader's time zone, which decides on what day a reading is started or finished; the machine's time
     ///     zone by default.

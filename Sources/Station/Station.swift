@@ -18,7 +18,7 @@ public actor Station {
         public var followsQueue = false
         /// True to look up, every ``Station/roundInterval``, the waiting items whose lookup is due.
         public var looksUpDue = false
-        /// The consent to save every book that was identified, without a question (`--yes`); nil if a person has to
+        /// The consent to save every book that was identified, without asking (`--yes`); nil if a person has to
         /// save the books.
         public var saving: AutomaticSaving?
         /// The longest time that a stopping station spends on storing detections that are not on disk yet; nil to wait

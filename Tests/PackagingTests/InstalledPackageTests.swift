@@ -50,7 +50,8 @@ import Testing
         #expect(!linked.text.contains("not found") && !linked.text.contains("libswift"), "\(linked.text)")
         let opened = try await debian.run("sh", "-c", "ldconfig -p | grep -c -e libcurl.so.4 -e libv4l2.so.0")
         #expect(opened.text == "2\n")
-        #expect(try await debian.run("stat", "-c", "%a %U %G", "/var/lib/bookplate").text == "2770 bookplate bookplate\n")
+        #expect(
+            try await debian.run("stat", "-c", "%a %U %G", "/var/lib/bookplate").text == "2770 bookplate bookplate\n")
         for unit in ["multi-user.target.wants/bookplate.service", "timers.target.wants/bookplate-backup.timer"] {
             #expect(try await debian.run("test", "-L", "/etc/systemd/system/\(unit)").status == 0, "\(unit)")
         }
@@ -78,7 +79,8 @@ import Testing
             variables: ["BOOKPLATE_LIBRARY": library])
         #expect(first.status == 0, "\(first.text)")
         try await debian.run("useradd", "--create-home", "--groups", "bookplate", "reader")
-        let second = try await debian.run("sh", "-c", "umask 0077; scan library add --title 'By the reader'", as: "reader")
+        let second = try await debian.run(
+            "sh", "-c", "umask 0077; scan library add --title 'By the reader'", as: "reader")
         #expect(second.status == 0, "\(second.text)")
         try await debian.run("useradd", "--create-home", "stranger")
         #expect(try await debian.run("ls", "/var/lib/bookplate", as: "stranger").status != 0)
@@ -151,7 +153,8 @@ import Testing
         let ran = try await debian.run("apt-get", "purge", "-y", "bookplate")
         #expect(ran.status == 0 && ran.text.contains("Your library was kept: /var/lib/bookplate"), "\(ran.text)")
         #expect(!debian.has("/etc/bookplate") && debian.has("/var/lib/bookplate/backups"))
-        let left = try await debian.run("find", "/etc", "/usr", "/lib", "-name", "*bookplate*", "!", "-path", "*/share/doc/*")
+        let left = try await debian.run(
+            "find", "/etc", "/usr", "/lib", "-name", "*bookplate*", "!", "-path", "*/share/doc/*")
         #expect(left.text.isEmpty, "\(left.text)")
     }
 }

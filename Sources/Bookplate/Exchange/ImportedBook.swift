@@ -22,7 +22,7 @@ public struct ImportedBook: Sendable, Equatable {
     public var record: CopyRecord
     /// True if the file says when the copy was added.
     public var hasAdded = false
-    /// True if an earlier row of the file has the same book. This row then adds to that book.
+    /// True if an earlier row of the file has the same book. The data of this row is then added to that book.
     public var isFurther = false
     /// The warnings for people about values that were truncated or look wrong.
     public var doubts: [String] = []

@@ -127,7 +127,7 @@ extension ISBNRefusal: CustomStringConvertible {
         case .unexpectedCharacter(let character, let position):
             "\"\(character.isPrintable ? String(character) : "a control character")\" at position \(position) cannot be part of an ISBN"
         case .wrongLength(let count): "it has \(count) digit\(count == 1 ? "" : "s"); an ISBN has 10 or 13"
-        case .notDigits: "a 13-digit code can contain only digits"
+        case .notDigits: "an ISBN-13 can contain only digits"
         case .misplacedX: "X is allowed only at the end of a 10-digit ISBN"
         case .wrongCheckDigit(let given, let expected, let length):
             "the last digit of this ISBN-\(length) should be \(expected), not \(given); one of the digits is wrong"

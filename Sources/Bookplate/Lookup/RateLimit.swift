@@ -9,7 +9,7 @@ public struct SourceState: Sendable, Equatable, Codable {
     public var breaker = CircuitBreaker()
     /// The end of a pause that the source itself requested (Retry-After). Until then, the source is not queried.
     public var restUntil: Date?
-    /// The time until which the source is skipped. Lookups then report it as *not asked*.
+    /// The source is skipped until this time. Until then, lookups report it as *not asked*.
     public var notAskedUntil: Date?
     /// The reason why the source is skipped until ``notAskedUntil``, such as "needs a key".
     public var notAskedReason: String?

@@ -19,10 +19,10 @@ public struct DayStats: Sendable, Equatable {
 
     /// Returns the days of one reading, oldest first, without days on which nothing was read.
     ///
-    /// A session counts for the day on which it began, even if it ended after midnight; the progress entry that was
-    /// made when it ended does not count. A manual entry adds the pages since the previous entry (automatic or not), or
-    /// since page 0. Steps back and automatic entries add no pages. Percentages are converted into pages with the page
-    /// count; if it is unknown, they add no pages.
+    /// A session belongs to the day on which it began, even if it ended after midnight. The entry that was made
+    /// automatically when it ended is not counted as well. A manual entry adds the pages since the previous entry of
+    /// either kind, or since page 0. An entry with an earlier page adds nothing. Percentages are converted into pages
+    /// with the page count; if it is unknown, they add no pages.
     ///
     /// - Parameters:
     ///   - entries: the progress entries in any order; if two have the same time, the one that comes later in the list

@@ -169,7 +169,8 @@ struct PointSpread: Equatable {
         PointSpread(disc: 2.5, bell: 0.7),
     ]
 
-    /// The same blur, with a disc and a bell curve that are at most as wide as ``widestDisc`` and ``widestBell``.
+    /// This blur with its widths limited: that of the disc to ``widestDisc``, and that of the bell curve to
+    /// ``widestBell``.
     var limited: PointSpread {
         PointSpread(disc: min(max(disc, 0), Self.widestDisc), bell: min(max(bell, 0.15), Self.widestBell))
     }

@@ -118,8 +118,8 @@ struct HostNames: Sendable {
 
     /// Splits an authority, which has the form `host[:port]`, into its name and its port.
     ///
-    /// - Returns: the name in lower case, without the brackets of IPv6 and without a final dot; `nil` if the authority
-    ///   is invalid.
+    /// - Returns: the name in lower case, without the brackets around an IPv6 address and without a trailing dot; `nil`
+    ///   if the authority is invalid.
     static func parts(of authority: String) -> (name: String, port: Int?)? {
         let text = authority.lowercased()
         guard text.utf8.count <= 300 else { return nil }

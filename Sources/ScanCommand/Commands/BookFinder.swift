@@ -46,8 +46,8 @@ extension LibraryFile {
         return first
     }
 
-    /// Returns the books whose whole title is the name. If there are none, returns the books that contain the words of
-    /// the name, and the books whose id ends with it.
+    /// Returns the books whose full title is `text`. If there are none, returns the books that contain all words of
+    /// `text`, and the books whose id ends with `text`.
     private func books(fitting text: String, inTrash: Bool) async throws -> [Book] {
         let name = BookName(text)
         guard name.hasLetter else {

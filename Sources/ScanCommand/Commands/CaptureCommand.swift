@@ -176,7 +176,7 @@ struct CaptureCommand: AsyncParsableCommand {
         if case .leave = answer, events.count(.queued) > 0, !output.json {
             Output.shared.printNotice(
                 "There is no terminal for the confirmation prompt, so the books stay in the queue. \(target.confirmHint). "
-                    + "To save every identified book without a question, use --yes.")
+                    + "To save every identified book without asking, use --yes.")
         }
     }
 

@@ -83,7 +83,7 @@ extension Copy.Status: ExpressibleByArgument {
 /// The options that confirm candidates in advance.
 struct ConfirmOptions: ParsableArguments {
     @Flag(
-        help: "Save every book that was identified, without a question. For second copies, also use --another-copy.")
+        help: "Save every book that was identified, without asking. For second copies, also use --another-copy.")
     var yes = false
 
     @Flag(help: "With --yes, also save another copy of each book that you already own.")

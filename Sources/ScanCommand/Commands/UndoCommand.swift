@@ -11,7 +11,7 @@ struct UndoCommand: AsyncParsableCommand {
             Shows the change and the station that made it. On a terminal, it asks for
             confirmation before it undoes the change. A whole batch or import is one
             change. A change can be undone for 30 days. To undo a change before the last
-            one, give its id. This fails if a later change touched the same data.
+            one, give its id. This fails if a later change affected the same data.
 
               scan undo
               scan undo --list --limit 100

@@ -21,7 +21,7 @@ struct LibraryChecks {
         case .unfinished:
             Check(
                 "library", .attention, "\(facts.path) is still being checked",
-                next: "You can scan meanwhile. To check the whole library, run 'scan backup'.")
+                next: "You can go on scanning in the meantime. To check the whole library, run 'scan backup'.")
         }
     }
 

@@ -12,7 +12,7 @@ enum SourceChecks {
     /// - Parameter finding: the answer of the source to a request for ``book``.
     static func check(_ finding: SourceProbe.Finding) -> Check {
         let name = finding.source.rawValue
-        let later = "You can scan meanwhile; books are looked up when the source answers again."
+        let later = "You can go on scanning; books are looked up when the source answers again."
         switch finding.answer {
         case .found(let metadata):
             return Check(name, .ok, "answers with \(metadata.title.map { "\"\($0)\"" } ?? "a book without a title")")
@@ -26,7 +26,7 @@ enum SourceChecks {
             return Check(
                 name, .attention, failure.reason,
                 next:
-                    "Your network may require you to sign in: open any web page to find out. If it does not, check the contact and the key with 'scan settings'. \(later)"
+                    "Your network may require you to sign in: open any web page to find out. If no sign-in is needed, check the contact and the API key with 'scan settings'. \(later)"
             )
         case .badData(let failure):
             return Check(

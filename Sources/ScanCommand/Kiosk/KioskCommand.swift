@@ -50,7 +50,7 @@ struct KioskCommand: AsyncParsableCommand {
     var names: [String] = []
 
     @Flag(
-        help: "Make everyone sign in, because requests come through a proxy or tunnel on this machine.")
+        help: "Make everyone sign in. Use this if requests come through a proxy or a tunnel on this machine.")
     var behindProxy = false
 
     @Flag(help: "Run without a camera. You can still type ISBNs, upload photos and use a handheld scanner.")
@@ -131,7 +131,8 @@ struct KioskCommand: AsyncParsableCommand {
     /// person waits longer than this before killing the process.
     private static let patience: Duration = .seconds(4)
 
-    /// The longest time that the last writes wait for another program that keeps the library locked.
+    /// The maximum time for which the last writes, when the service ends, wait for another program's lock on the
+    /// library.
     private static let lastWrite: Duration = .seconds(1)
 
     private var configuration: KioskServer.Configuration {
@@ -194,7 +195,7 @@ enum ListenCheck {
     static func check(listen: String, names: [String]) throws {
         if listen != "localhost", bytes(of: listen) == nil {
             throw ValidationError(
-                "--listen must be an address of this machine, such as 192.168.1.5, or 0.0.0.0 for all of them, but it is "
+                "--listen must be an address of this machine, such as 192.168.1.5, or 0.0.0.0 for all its addresses; it is "
                     + "\"\(listen.oneLine)\". To give a host name, use --name.")
         }
         for name in names where !isHostName(name) {

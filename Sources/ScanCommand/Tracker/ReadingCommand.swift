@@ -80,7 +80,7 @@ struct ReadingCommand: AsyncParsableCommand {
 
     struct Reset: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "reset", abstract: "Set the status of a book back to To Read, and cancel its reading.",
+            commandName: "reset", abstract: "Cancel the reading of a book, and set its status back to 'To Read'.",
             discussion:
                 "The reading is not deleted. To bring it back, run 'scan undo'.\n\n  scan reading reset dune"
         )

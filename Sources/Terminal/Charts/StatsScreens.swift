@@ -55,7 +55,7 @@ package struct StatsScreen {
             fact("Streak", streak),
             fact(
                 "Recent pace",
-                overview.recentPace.map { "\(rounded($0)) pages per hour" } ?? "no pages read in a session yet"
+                overview.recentPace.map { "\(rounded($0)) pages per hour" } ?? "no session has pages yet"
             ),
         ]
     }

@@ -48,7 +48,7 @@ package struct CaptureRun: Sendable {
         try await run(expected: source.expected) { try await capture(source.batches) }
     }
 
-    /// Captures books from the station's camera and handheld scanner, or numbers that are typed at the prompt. The run
+    /// Captures books with the station's camera and handheld scanner, or from numbers typed at the prompt. The run
     /// lasts until the frames or lines end, or until a signal ends the program.
     package func run() async throws { try await run(expected: nil) { for await _ in sourceEnd.stream {} } }
 

@@ -29,7 +29,7 @@ struct StatusStyle {
                 StatusStyle(
                     "▲", "SOURCE UNAVAILABLE", hasTitle ? "source unavailable" : "waits for a source", .attention)
             case .needsTitle: StatusStyle("▲", "NO TITLE", "no title", .attention)
-            case .weakMatch: StatusStyle("▲", "PERHAPS ANOTHER BOOK", "perhaps another book", .attention)
+            case .weakMatch: StatusStyle("▲", "POSSIBLY ANOTHER BOOK", "possibly another book", .attention)
             case .saved(.wishFulfilled): StatusStyle("✓", "SAVED, A WISH FULFILLED", "saved (was a wish)", .faint)
             case .saved(.restored): StatusStyle("✓", "SAVED, BACK FROM THE TRASH", "saved (was in trash)", .faint)
             case .saved: StatusStyle("✓", "SAVED", "saved", .faint)
