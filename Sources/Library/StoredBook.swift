@@ -335,18 +335,24 @@ extension Metadata {
 /// subjects, unless other editions have them too.
 func removeOrphans(_ db: Database, editions: some Collection<Int64>) throws {
     for edition in editions {
-        let isOrphan = try db.row(
-            "SELECT 1 FROM edition WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM copy WHERE edition = ?1)", [edition])
-        guard isOrphan != nil else { continue }
-        let authors = try db.rows("SELECT author FROM editionAuthor WHERE edition = ?", [edition])
-        let subjects = try db.rows("SELECT subject FROM editionSubject WHERE edition = ?", [edition])
-        try db.run("DELETE FROM editionAuthor WHERE edition = ?", [edition])
-        try db.run("DELETE FROM editionSubject WHERE edition = ?", [edition])
-        try db.run("DELETE FROM identifier WHERE edition = ?", [edition])
-        try db.run("DELETE FROM edition WHERE id = ?", [edition])
-        for row in authors { try removeUnusedAuthor(db, row[0]) }
-        for row in subjects { try removeUnusedSubject(db, row[0]) }
+        guard let names = try removeOrphan(db, edition: edition) else { continue }
+        for author in names.authors { try removeUnusedAuthor(db, author) }
+        for subject in names.subjects { try removeUnusedSubject(db, subject) }
     }
+}
+
+/// Removes an edition that has no copy, and returns the names that it had; `nil` if it has a copy or does not exist.
+func removeOrphan(_ db: Database, edition: Int64) throws -> (authors: [Int64], subjects: [Int64])? {
+    let isOrphan = try db.row(
+        "SELECT 1 FROM edition WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM copy WHERE edition = ?1)", [edition])
+    guard isOrphan != nil else { return nil }
+    let authors: [Int64] = try db.rows("SELECT author FROM editionAuthor WHERE edition = ?", [edition]).map { $0[0] }
+    let subjects: [Int64] = try db.rows("SELECT subject FROM editionSubject WHERE edition = ?", [edition]).map { $0[0] }
+    try db.run("DELETE FROM editionAuthor WHERE edition = ?", [edition])
+    try db.run("DELETE FROM editionSubject WHERE edition = ?", [edition])
+    try db.run("DELETE FROM identifier WHERE edition = ?", [edition])
+    try db.run("DELETE FROM edition WHERE id = ?", [edition])
+    return (authors, subjects)
 }
 
 func removeUnusedAuthor(_ db: Database, _ author: Int64) throws {

@@ -169,6 +169,7 @@ import Testing
         // after the word pass once in eleven, and only a look at the book distinguishes these from a number that was
         // read well.
         #expect(unnamed <= max(1, rounds / 5000), "\(unnamed) of \(rounds)")
-        #expect(named <= rounds / 400, "\(named) of \(rounds / 10)")
+        // In a short run, 3 are expected; more than 8 would come by chance once in 200 seeds.
+        #expect(named <= rounds / 400 + 3, "\(named) of \(rounds / 10)")
     }
 }

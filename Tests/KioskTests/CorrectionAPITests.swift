@@ -81,7 +81,7 @@ import Testing
             let copy = ID<Copy>(rawValue: try #require(added["copyId"]))
             let own = try #require(try await self.entries(kiosk, copy).first { $0.session?.rawValue == session })
             let refused = try await kiosk.send("PATCH", "\(path)/\(own.id)", #"{"page": 8}"#)
-            #expect(refused.status == 422 && refused.text.contains("in a session"))
+            #expect(refused.status == 422 && refused.text.contains("when a session ended"))
             let one = try await kiosk.send("GET", "/api/sessions/\(session)")
             #expect(one.status == 200 && one["id"] == session && one.number("endPage") == 9)
             let none = try await kiosk.send("GET", "/api/sessions/\(session.suffix(12))")

@@ -134,7 +134,7 @@ import Testing
     static let libraries: [(String, LibraryFacts, String, Check.State, String)] = [
         ("new", facts(.missing), "library", .ok, "first scan"),
         ("open", facts(.open(books: 1, waiting: 2)), "library", .ok, "1 book, 2 waiting"),
-        ("locked", facts(.failed(.locked(path: "/l"))), "library", .broken, "try again when that process is done"),
+        ("locked", facts(.failed(.locked(path: "/l"))), "library", .broken, "Try again when that process has finished"),
         ("not writable", facts(.failed(.permission(path: "/l", errno: 13))), "library", .broken, "permission denied"),
         ("on a network", facts(.failed(.networkFileSystem(path: "/l", type: "nfs4"))), "library", .broken, "nfs4"),
         ("on a disk that hangs", facts(.unfinished), "library", .attention, "still being checked"),

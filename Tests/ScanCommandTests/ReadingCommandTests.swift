@@ -69,7 +69,7 @@ func withTwoBooks<Result>(_ body: (ScanProcess) throws -> Result) throws -> Resu
                     "Reading 2 of 2 · Reading · started 2026-01-02",
                 ])
             #expect(history.count == 4)
-            #expect(history[1].hasSuffix("Page 400 of 382 ██████████ 100 % (beyond the last page)"))
+            #expect(history[1].hasSuffix("Page 400 of 382 ██████████ 100% (beyond the last page)"))
             #expect(history[3].hasSuffix("Page 0 of 382 ░░░░░░░░░░ 0%  automatic"))
             let readings = try scan.run("reading", "history", "dune", "--json").objects()
             // Newest first, including the one without entries.

@@ -188,7 +188,7 @@ import Testing
             (["--finished", "2026", "--status", "reading"], 64, "--status read"),
             (["--stopped", "2026", "--status", "read"], 64, "--status dnf"),
             (["--finished", "2026-02-30", "--status", "read"], 64, "2026-02 has no day 30"),
-            (["--status", "read", "--started", "2026", "--finished", "2025"], 3, "before it was started"),
+            (["--status", "read", "--started", "2026", "--finished", "2025"], 3, "only started on 2026"),
         ] as [([String], Int32, String)])
     func `is not saved with impossible days`(arguments: [String], status: Int32, reason: String) throws {
         try withScan { scan in

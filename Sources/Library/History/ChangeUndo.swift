@@ -2,9 +2,10 @@ import GRDB
 
 /// Undoes one change row by row, beginning with its last row, inside the caller's transaction.
 ///
-/// Every row must still be as the change left it; otherwise, the whole undo is refused. An inserted row stays if other
-/// books use it now. This applies to authors, tags, subjects and shelves. It also applies to an edition, with all its
-/// rows, if the edition has copies that the change has not added.
+/// Every row must still be as the change left it, and no later change that still applies may have touched it or need
+/// it; otherwise, the whole undo is refused. So the newest change can always be undone, whatever was undone before. An
+/// inserted row stays if other books use it now. This applies to authors, tags, subjects and shelves. It also applies
+/// to an edition, with all its rows, if the edition has copies that the change has not added.
 ///
 /// A change may have changed one row many times, as an import does if its file contains a book twice. If a row stays,
 /// all versions of it in the log have to be skipped, because an undone version would conflict with the skipped ones.
@@ -26,16 +27,33 @@ struct ChangeUndo {
     private var touchedAuthors: Set<Int64> = []
     private var touchedSubjects: Set<Int64> = []
     private var tables: [String: Table] = [:]
+    /// True if a later change has not been undone.
+    private let hasLater: Bool
+    /// True if this change, or an earlier undone one, is not undone in the reverse order of the changes. Only then can
+    /// the undo of another change need a name that no book has now.
+    private let isOutOfOrder: Bool
+    /// The authors, subjects, tags and shelves that the undo of another change would give back to a book.
+    private var neededNames: [String: Set<Int64>] = [:]
 
-    init(_ db: Database, change: Int64) {
+    init(_ db: Database, change: Int64) throws {
         self.db = db
         self.change = change
+        hasLater = try db.row("SELECT 1 FROM change WHERE id > ? AND undone IS NULL LIMIT 1", [change]) != nil
+        isOutOfOrder =
+            try hasLater
+            || db.row(
+                """
+                SELECT 1 FROM change AS gone JOIN change AS kept
+                    ON kept.id > gone.id AND kept.at <= gone.undone AND kept.undone IS NULL
+                WHERE gone.undone IS NOT NULL LIMIT 1
+                """) != nil
     }
 
     /// - Parameter progress: the function that receives the number of rows that have been undone so far, and the total
     ///   number of rows. If it throws, the caller's transaction is rolled back.
     mutating func run(progress: (Int, Int) throws -> Void = { _, _ in }) throws {
         try db.execute(sql: "PRAGMA defer_foreign_keys = ON")
+        let missing = Set(try rowsThatLaterChangesMiss().map(\.id))
         let total = try db.value(Int.self, "SELECT count(*) FROM changeRow WHERE change = ?", [change]) ?? 0
         var (last, done) = (Int64.max, 0)
         while let rows = try batch(before: last).nonEmpty {
@@ -44,9 +62,41 @@ struct ChangeUndo {
             done += rows.count
             try progress(done, total)
         }
-        try removeOrphans(db, editions: touchedEditions)
-        for author in touchedAuthors { try removeUnusedAuthor(db, author) }
-        for subject in touchedSubjects { try removeUnusedSubject(db, subject) }
+        for edition in touchedEditions {
+            guard let names = try removeOrphan(db, edition: edition) else { continue }
+            touchedAuthors.formUnion(names.authors)
+            touchedSubjects.formUnion(names.subjects)
+        }
+        for author in touchedAuthors where try !isNeeded(author, in: "author") { try removeUnusedAuthor(db, author) }
+        for subject in touchedSubjects where try !isNeeded(subject, in: "subject") {
+            try removeUnusedSubject(db, subject)
+        }
+        if let needing = try rowsThatLaterChangesMiss().first(where: { !missing.contains($0.id) }) {
+            throw RowChangedError(table: needing.table, key: needing.key)
+        }
+    }
+
+    /// Returns the logged rows that a later undo would bring back but that refer to a row that is missing now. Unless
+    /// the undo of a later change brings back the missing row as well, such an undo would fail.
+    private func rowsThatLaterChangesMiss() throws -> [(id: Int64, table: String, key: String)] {
+        guard hasLater else { return [] }
+        var missing: [(id: Int64, table: String, key: String)] = []
+        for table in trackedTables {
+            for reference in try db.foreignKeys(on: table.name) {
+                guard let columns = reference.mapping.first else { continue }
+                missing += try db.rows(
+                    """
+                    SELECT id, key FROM changeRow
+                    WHERE tableName = ?1 AND json_extract(before, '$.\(columns.origin)') IS NOT NULL
+                        AND change IN (SELECT id FROM change WHERE id > ?2 AND undone IS NULL)
+                        AND NOT EXISTS (
+                            SELECT 1 FROM \(reference.destinationTable) AS destination
+                            WHERE destination."\(columns.destination)" = json_extract(before, '$.\(columns.origin)'))
+                    """, [table.name, change]
+                ).map { ($0["id"], table.name, $0["key"]) }
+            }
+        }
+        return missing
     }
 
     private func batch(before last: Int64) throws -> [LoggedRow] {
@@ -64,35 +114,40 @@ struct ChangeUndo {
 
     private mutating func undo(_ row: LoggedRow) throws {
         if try isOfKeptEdition(row) { return }
+        if try isOfMissingEdition(row) {
+            noteReferences(of: row)
+            return
+        }
         let table = try table(row.table)
         switch (row.before, row.after) {
         case (nil, let after?):
             if try isUsedByOthers(row) { return }
-            switch row.table {
-            case "copy": row.edition.map { _ = touchedEditions.insert($0) }
-            case "editionAuthor": row.author.map { _ = touchedAuthors.insert($0) }
-            case "editionSubject": row.subject.map { _ = touchedSubjects.insert($0) }
-            default: break
-            }
+            try checkLater(row)
+            noteReferences(of: row)
             try db.run(table.deletionIfUnchanged, [row.key, after])
             guard db.changesCount == 0 else { return }
             // The row was removed or changed, or it was logged by an earlier schema with fewer columns.
             guard try isPresent(after, in: table) else { throw RowChangedError(table: row.table, key: row.key) }
             try db.run(table.deletion, [row.key])
         case (let before?, let after?):
+            try checkLater(row)
+            noteReferences(of: row)
             let image = try Self.image(db, before)
             guard try isPresent(after, in: table) else { throw RowChangedError(table: row.table, key: row.key) }
+            try freeName(image["name"], for: row)
             let (columns, keys) = (image.keys.sorted(), try Self.image(db, after))
             try db.run(
                 "UPDATE \(row.table) SET " + columns.map { "\"\($0)\" = ?" }.joined(separator: ", ")
                     + " WHERE \(table.identity)",
                 StatementArguments(columns.map { image[$0] ?? .null } + table.keys.map { keys[$0] ?? .null }))
         case (let before?, nil):
+            try checkLater(row)
             let image = try Self.image(db, before)
             let identity = StatementArguments(table.keys.map { image[$0] ?? .null })
             guard try db.row("SELECT 1 FROM \(row.table) WHERE \(table.identity)", identity) == nil else {
                 throw RowChangedError(table: row.table, key: row.key)
             }
+            try freeName(image["name"], for: row)
             let columns = image.keys.sorted()
             try db.run(
                 "INSERT INTO \(row.table) (" + columns.map { "\"\($0)\"" }.joined(separator: ", ") + ") VALUES ("
@@ -102,16 +157,104 @@ struct ChangeUndo {
         }
     }
 
-    /// Returns true if other rows now refer to an inserted row, so that it has to stay. References that the change
-    /// itself has made were made after the insertion, so they have already been undone.
-    private func isUsedByOthers(_ row: LoggedRow) throws -> Bool {
+    /// Notes the rows that may be left without a use, because the row no longer refers to them.
+    private mutating func noteReferences(of row: LoggedRow) {
         switch row.table {
-        case "author": try exists("SELECT 1 FROM editionAuthor WHERE author = ? LIMIT 1", [row.rowID])
-        case "subject": try exists("SELECT 1 FROM editionSubject WHERE subject = ? LIMIT 1", [row.rowID])
-        case "tag": try exists("SELECT 1 FROM copyTag WHERE tag = ? LIMIT 1", [row.rowID])
-        case "shelf": try exists("SELECT 1 FROM copy WHERE shelf = ? LIMIT 1", [row.rowID])
-        default: false
+        case "copy": row.edition.map { _ = touchedEditions.insert($0) }
+        case "editionAuthor": row.author.map { _ = touchedAuthors.insert($0) }
+        case "editionSubject": row.subject.map { _ = touchedSubjects.insert($0) }
+        default: break
         }
+    }
+
+    /// Refuses the undo of a row that a later change has touched. The row's values alone cannot show that, because the
+    /// later changes may have set it to other values and back.
+    private func checkLater(_ row: LoggedRow) throws {
+        guard hasLater else { return }
+        let isTouched = try exists(
+            """
+            SELECT 1 FROM changeRow JOIN change ON change.id = changeRow.change
+            WHERE tableName = ? AND key = ? AND change.id > ? AND undone IS NULL LIMIT 1
+            """, [row.table, row.key, change])
+        if isTouched { throw RowChangedError(table: row.table, key: row.key) }
+    }
+
+    /// Returns true if the row belongs to an edition that was removed with its last copy, when the change that had
+    /// added the copy was undone. There is nothing to undo in it.
+    private func isOfMissingEdition(_ row: LoggedRow) throws -> Bool {
+        let edition: Int64?
+        switch row.table {
+        case "edition" where row.before != nil: edition = row.number
+        case "editionAuthor", "editionSubject", "identifier": edition = row.edition
+        default: return false
+        }
+        return try !exists("SELECT 1 FROM edition WHERE id = ?", [edition])
+            && !exists(
+                """
+                SELECT 1 FROM changeRow JOIN change ON change.id = changeRow.change
+                WHERE tableName = 'edition' AND key = json_array(?1) AND after IS NULL AND undone IS NULL LIMIT 1
+                """, [edition])
+    }
+
+    /// Returns true if other rows now refer to an inserted row, or will when another change is undone, so that it has
+    /// to stay. References that the change itself has made were made after the insertion, so they have already been
+    /// undone.
+    private mutating func isUsedByOthers(_ row: LoggedRow) throws -> Bool {
+        guard let user = Self.users[row.table], let id = row.number else { return false }
+        return try exists("SELECT 1 FROM \(user.table) WHERE \(user.column) = ? LIMIT 1", [id])
+            || isNeeded(id, in: row.table)
+    }
+
+    /// The column that refers to each table of names.
+    private static let users: [String: (table: String, column: String)] = [
+        "author": ("editionAuthor", "author"), "subject": ("editionSubject", "subject"), "tag": ("copyTag", "tag"),
+        "shelf": ("copy", "shelf"),
+    ]
+
+    /// Prepares for a row that gets its name back. A name stays when the change that added it is undone while other
+    /// books use it; if nothing refers to such a row any more, it is removed. If a later change has used the name for
+    /// another row, that change must be undone first, because two rows cannot have one name.
+    private mutating func freeName(_ name: DatabaseValue?, for row: LoggedRow) throws {
+        guard let user = Self.users[row.table], let name else { return }
+        if hasLater {
+            let other = try db.value(
+                String.self,
+                """
+                SELECT key FROM changeRow
+                WHERE tableName = ?1 AND key IS NOT ?2 AND change IN (SELECT id FROM change WHERE id > ?3 AND undone IS NULL)
+                    AND (json_extract(before, '$.name') = ?4 OR json_extract(after, '$.name') = ?4)
+                LIMIT 1
+                """, [row.table, row.key, change, name])
+            if let other { throw RowChangedError(table: row.table, key: other) }
+        }
+        let namesake = try db.value(
+            Int64.self,
+            """
+            SELECT id FROM \(row.table) AS namesake
+            WHERE name = ?1 AND json_array(id) IS NOT ?3
+                AND NOT EXISTS (SELECT 1 FROM \(user.table) WHERE \(user.column) = namesake.id)
+                AND NOT EXISTS (
+                    SELECT 1 FROM changeRow JOIN change ON change.id = changeRow.change
+                    WHERE tableName = ?2 AND key = json_array(namesake.id) AND undone IS NULL)
+            """, [name, row.table, row.key])
+        guard let namesake, try !isNeeded(namesake, in: row.table) else { return }
+        try db.run("DELETE FROM \(row.table) WHERE id = ?", [namesake])
+    }
+
+    /// Returns true if the undo of another change would give the name back to a book.
+    private mutating func isNeeded(_ id: Int64, in table: String) throws -> Bool {
+        guard isOutOfOrder, let user = Self.users[table] else { return false }
+        if neededNames[table] == nil {
+            neededNames[table] = try Set(
+                db.rows(
+                    """
+                    SELECT DISTINCT json_extract(before, '$.\(user.column)') AS id FROM changeRow
+                    WHERE tableName = ? AND json_extract(before, '$.\(user.column)') IS NOT NULL
+                        AND change IN (SELECT id FROM change WHERE undone IS NULL AND id != ?)
+                    """, [user.table, change]
+                ).compactMap { $0["id"] as Int64? })
+        }
+        return neededNames[table]?.contains(id) == true
     }
 
     /// Returns true if the row belongs to an edition that must stay: the change has inserted the edition, but other

@@ -47,7 +47,7 @@ extension LibraryFile: History {
                 var change = try Change(row: row)
                 guard change.undone == nil else { throw UndoRefusal.alreadyUndone(change) }
                 do {
-                    var undo = ChangeUndo(db, change: row["id"])
+                    var undo = try ChangeUndo(db, change: row["id"])
                     try undo.run(progress: progress)
                 } catch let error as ChangeUndo.RowChangedError {
                     throw UndoRefusal.changedSince(

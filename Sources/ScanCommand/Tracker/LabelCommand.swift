@@ -36,7 +36,7 @@ extension LabelTexts {
 enum TagTexts: LabelTexts {
     static let kind = Label.Kind.tag
     static let plural = "tags"
-    static let explanation = "Case does not matter: SF and sf are the same tag, shown as it was first entered."
+    static let explanation = "Case does not matter: SF and sf are the same tag, shown as first entered."
     static let add = LabelHelp("Create a tag and add it to books.", "scan tag add sf dune 9780441478125")
     static let remove = LabelHelp("Remove a tag from books, but keep the tag itself.", "scan tag remove sf dune")
     static let rename = LabelHelp(
