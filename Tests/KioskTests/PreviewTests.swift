@@ -22,9 +22,22 @@ private func take(_ feed: PreviewFeed, _ bytes: [UInt8]) { bytes.withUnsafeBuffe
                 == Array("--bookplate-frame\r\nContent-Type: image/jpeg\r\nContent-Length: 1\r\n\r\n".utf8) + [
                     9, 13, 10,
                 ])
-        feed.end()
+        feed.end(feed.ids)
         #expect(await watcher.next() == nil)
         #expect(!feed.isWatched)
+    }
+
+    @Test func `ends only the given watchers, not one that has joined since`() async throws {
+        let feed = PreviewFeed()
+        let first = try #require(feed.parts())
+        let ids = feed.ids
+        let second = try #require(feed.parts())
+        feed.end(ids)
+        take(feed, [7])
+        var (ended, going) = (first.makeAsyncIterator(), second.makeAsyncIterator())
+        #expect(await ended.next() == nil)
+        #expect(await going.next() != nil)
+        #expect(feed.watching == 1)
     }
 
     @Test func `has room for four watchers, and for another when one leaves`() throws {
@@ -78,7 +91,7 @@ private func take(_ feed: PreviewFeed, _ bytes: [UInt8]) { bytes.withUnsafeBuffe
         #expect(watching.count == 4 && refused == 16)
         let picture = [0xFF, 0xD8] + (0..<60_000).map { UInt8(truncatingIfNeeded: $0) } + [0xFF, 0xD9]
         take(rig.preview, picture)
-        rig.preview.end()
+        rig.preview.end(rig.preview.ids)
         for client in watching {
             let bytes = try await client.untilEndOfBody()
             #expect(bytes.firstRange(of: picture.prefix(4000)) != nil)

@@ -73,9 +73,10 @@ import Testing
                 + db.rows(
                     """
                     SELECT 1 FROM author WHERE id NOT IN (SELECT author FROM editionAuthor)
-                        AND id NOT IN (
-                            SELECT json_extract(before, '$.author') FROM changeRow JOIN change ON change.id = change
-                            WHERE tableName = 'editionAuthor' AND before IS NOT NULL AND undone IS NULL)
+                        AND NOT EXISTS (
+                            SELECT 1 FROM changeRow JOIN change ON change.id = change WHERE undone IS NULL
+                                AND (tableName = 'editionAuthor' AND json_extract(before, '$.author') = author.id
+                                    OR tableName = 'author' AND key = json_array(author.id)))
                     """
                 ).count
         }

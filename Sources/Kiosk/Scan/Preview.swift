@@ -86,14 +86,16 @@ public final class PreviewFeed: PreviewTap {
         return stream
     }
 
-    /// Ends all streams, because the camera no longer shows a picture. Pages reconnect automatically.
-    func end() {
+    /// The ids of the present watchers.
+    var ids: Set<UUID> { Set(watchers.withLock(\.keys)) }
+
+    /// Ends the streams of these watchers, because the camera no longer shows a picture. Pages reconnect automatically.
+    func end(_ ids: Set<UUID>) {
         let gone = watchers.withLock { watchers in
-            defer { watchers = [:] }
-            count.store(0, ordering: .relaxed)
-            return watchers
+            defer { count.store(watchers.count, ordering: .relaxed) }
+            return ids.compactMap { watchers.removeValue(forKey: $0) }
         }
-        for watcher in gone.values { watcher.continuation.finish() }
+        for watcher in gone { watcher.continuation.finish() }
     }
 
     private func leave(_ id: UUID) {

@@ -148,12 +148,14 @@ private struct BackgroundTasks: Service, CustomStringConvertible {
     }
 
     private func handle(_ news: Station.News) async {
-        if case .camera = news {
+        if case .camera = news, let preview = parts.ports.preview {
             // If there are no more frames, the preview streams are ended, and pages reconnect automatically. The camera
-            // may have started again since this news was posted, so its present state decides.
+            // may have started again since this news was posted, so its present state decides; and it may start again
+            // while this task waits for the answer, so streams that began since then go on.
+            let watchers = preview.ids
             if case .streaming = await parts.ports.station.snapshot(limit: 0).camera {
             } else {
-                parts.ports.preview?.end()
+                preview.end(watchers)
             }
         }
         if let event = news.event(parts.web.texts) { parts.events.send(event) }

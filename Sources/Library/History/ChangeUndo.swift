@@ -2,10 +2,15 @@ import GRDB
 
 /// Undoes one change row by row, beginning with its last row, inside the caller's transaction.
 ///
-/// Every row must still be as the change left it, and no later change that still applies may have touched it or need
-/// it; otherwise, the whole undo is refused. So the newest change can always be undone, whatever was undone before. An
-/// inserted row stays if other books use it now. This applies to authors, tags, subjects and shelves. It also applies
-/// to an edition, with all its rows, if the edition has copies that the change has not added.
+/// Every row must still be as the change left it, and no other change that applies may have touched it later, or need it
+/// later for its own undo; otherwise, the whole undo is refused. Therefore, changes can be undone in any order that is
+/// not refused, and the others can still be undone from the newest to the oldest. There are two exceptions: after a book
+/// was purged, the undo of a change that would give one of its authors back to another book is refused, and so are the
+/// undos of two continued changes each of which has touched rows of the other.
+///
+/// An inserted row stays if other books use it now, or get it back when another change is undone. This applies to
+/// authors, tags, subjects and shelves. It also applies to an edition, with all its rows, if the edition has copies that
+/// the change has not added.
 ///
 /// A change may have changed one row many times, as an import does if its file contains a book twice. If a row stays,
 /// all versions of it in the log have to be skipped, because an undone version would conflict with the skipped ones.
@@ -13,7 +18,7 @@ import GRDB
 /// An import of 100,000 books is one change with a million rows. The rows are read in batches, and SQLite itself
 /// compares and undoes them, without decoding their values here.
 struct ChangeUndo {
-    /// The error for a row that is no longer as the change left it.
+    /// The error for a row that is no longer as the change left it, or that another change still needs.
     struct RowChangedError: Error {
         var table: String
         var key: String
@@ -27,25 +32,24 @@ struct ChangeUndo {
     private var touchedAuthors: Set<Int64> = []
     private var touchedSubjects: Set<Int64> = []
     private var tables: [String: Table] = [:]
-    /// True if a later change has not been undone.
-    private let hasLater: Bool
-    /// True if this change, or an earlier undone one, is not undone in the reverse order of the changes. Only then can
-    /// the undo of another change need a name that no book has now.
+    /// The facts about rows that other changes have logged after the first row of this change; `nil` if there are none.
+    private let later: LaterRows?
+    /// True if a change was undone, or is being undone, while a newer one applied. Only then can a name that no book has
+    /// now be needed for the undo of another change.
     private let isOutOfOrder: Bool
-    /// The authors, subjects, tags and shelves that the undo of another change would give back to a book.
+    /// The authors, subjects, tags and shelves that the undo of another change would give back to a book, by table.
     private var neededNames: [String: Set<Int64>] = [:]
 
     init(_ db: Database, change: Int64) throws {
         self.db = db
         self.change = change
-        hasLater = try db.row("SELECT 1 FROM change WHERE id > ? AND undone IS NULL LIMIT 1", [change]) != nil
+        later = try LaterRows(db, than: change)
         isOutOfOrder =
-            try hasLater
+            try later != nil
             || db.row(
                 """
-                SELECT 1 FROM change AS gone JOIN change AS kept
-                    ON kept.id > gone.id AND kept.at <= gone.undone AND kept.undone IS NULL
-                WHERE gone.undone IS NOT NULL LIMIT 1
+                SELECT 1 FROM change
+                WHERE undone IS NOT NULL AND id < (SELECT max(id) FROM change WHERE undone IS NULL) LIMIT 1
                 """) != nil
     }
 
@@ -53,7 +57,6 @@ struct ChangeUndo {
     ///   number of rows. If it throws, the caller's transaction is rolled back.
     mutating func run(progress: (Int, Int) throws -> Void = { _, _ in }) throws {
         try db.execute(sql: "PRAGMA defer_foreign_keys = ON")
-        let missing = Set(try rowsThatLaterChangesMiss().map(\.id))
         let total = try db.value(Int.self, "SELECT count(*) FROM changeRow WHERE change = ?", [change]) ?? 0
         var (last, done) = (Int64.max, 0)
         while let rows = try batch(before: last).nonEmpty {
@@ -64,39 +67,14 @@ struct ChangeUndo {
         }
         for edition in touchedEditions {
             guard let names = try removeOrphan(db, edition: edition) else { continue }
+            if let key = later?.editions[edition] { throw RowChangedError(table: "edition", key: key) }
             touchedAuthors.formUnion(names.authors)
             touchedSubjects.formUnion(names.subjects)
         }
-        for author in touchedAuthors where try !isNeeded(author, in: "author") { try removeUnusedAuthor(db, author) }
-        for subject in touchedSubjects where try !isNeeded(subject, in: "subject") {
+        for author in touchedAuthors where try !isKept(author, in: "author") { try removeUnusedAuthor(db, author) }
+        for subject in touchedSubjects where try !isKept(subject, in: "subject") {
             try removeUnusedSubject(db, subject)
         }
-        if let needing = try rowsThatLaterChangesMiss().first(where: { !missing.contains($0.id) }) {
-            throw RowChangedError(table: needing.table, key: needing.key)
-        }
-    }
-
-    /// Returns the logged rows that a later undo would bring back but that refer to a row that is missing now. Unless
-    /// the undo of a later change brings back the missing row as well, such an undo would fail.
-    private func rowsThatLaterChangesMiss() throws -> [(id: Int64, table: String, key: String)] {
-        guard hasLater else { return [] }
-        var missing: [(id: Int64, table: String, key: String)] = []
-        for table in trackedTables {
-            for reference in try db.foreignKeys(on: table.name) {
-                guard let columns = reference.mapping.first else { continue }
-                missing += try db.rows(
-                    """
-                    SELECT id, key FROM changeRow
-                    WHERE tableName = ?1 AND json_extract(before, '$.\(columns.origin)') IS NOT NULL
-                        AND change IN (SELECT id FROM change WHERE id > ?2 AND undone IS NULL)
-                        AND NOT EXISTS (
-                            SELECT 1 FROM \(reference.destinationTable) AS destination
-                            WHERE destination."\(columns.destination)" = json_extract(before, '$.\(columns.origin)'))
-                    """, [table.name, change]
-                ).map { ($0["id"], table.name, $0["key"]) }
-            }
-        }
-        return missing
     }
 
     private func batch(before last: Int64) throws -> [LoggedRow] {
@@ -104,7 +82,8 @@ struct ChangeUndo {
             """
             SELECT id, tableName, key, before, after, json_extract(image, '$.id') AS own,
                 json_extract(image, '$.edition') AS edition, json_extract(image, '$.author') AS author,
-                json_extract(image, '$.subject') AS subject
+                json_extract(image, '$.subject') AS subject, json_extract(before, '$.author') AS authorBefore,
+                json_extract(before, '$.subject') AS subjectBefore
             FROM (SELECT *, coalesce(after, before) AS image FROM changeRow
                 WHERE change = ? AND id < ? ORDER BY id DESC LIMIT 512)
             ORDER BY id DESC
@@ -113,17 +92,13 @@ struct ChangeUndo {
     }
 
     private mutating func undo(_ row: LoggedRow) throws {
-        if try isOfKeptEdition(row) { return }
-        if try isOfMissingEdition(row) {
-            noteReferences(of: row)
-            return
-        }
+        if try isOfKeptEdition(row) || isOfMissingEdition(row) { return try noteReferences(of: row) }
         let table = try table(row.table)
         switch (row.before, row.after) {
         case (nil, let after?):
             if try isUsedByOthers(row) { return }
             try checkLater(row)
-            noteReferences(of: row)
+            try noteReferences(of: row)
             try db.run(table.deletionIfUnchanged, [row.key, after])
             guard db.changesCount == 0 else { return }
             // The row was removed or changed, or it was logged by an earlier schema with fewer columns.
@@ -131,7 +106,7 @@ struct ChangeUndo {
             try db.run(table.deletion, [row.key])
         case (let before?, let after?):
             try checkLater(row)
-            noteReferences(of: row)
+            try noteReferences(of: row)
             let image = try Self.image(db, before)
             guard try isPresent(after, in: table) else { throw RowChangedError(table: row.table, key: row.key) }
             try freeName(image["name"], for: row)
@@ -142,6 +117,7 @@ struct ChangeUndo {
                 StatementArguments(columns.map { image[$0] ?? .null } + table.keys.map { keys[$0] ?? .null }))
         case (let before?, nil):
             try checkLater(row)
+            try noteReferences(of: row)
             let image = try Self.image(db, before)
             let identity = StatementArguments(table.keys.map { image[$0] ?? .null })
             guard try db.row("SELECT 1 FROM \(row.table) WHERE \(table.identity)", identity) == nil else {
@@ -158,29 +134,41 @@ struct ChangeUndo {
     }
 
     /// Notes the rows that may be left without a use, because the row no longer refers to them.
-    private mutating func noteReferences(of row: LoggedRow) {
+    private mutating func noteReferences(of row: LoggedRow) throws {
         switch row.table {
         case "copy": row.edition.map { _ = touchedEditions.insert($0) }
-        case "editionAuthor": row.author.map { _ = touchedAuthors.insert($0) }
-        case "editionSubject": row.subject.map { _ = touchedSubjects.insert($0) }
+        case "editionAuthor": touchedAuthors.formUnion(row.authors)
+        case "editionSubject": touchedSubjects.formUnion(row.subjects)
+        case "author": row.number.map { _ = touchedAuthors.insert($0) }
+        case "subject": row.number.map { _ = touchedSubjects.insert($0) }
         default: break
         }
     }
 
-    /// Refuses the undo of a row that a later change has touched. The row's values alone cannot show that, because the
-    /// later changes may have set it to other values and back.
+    /// Refuses the undo of a row that another change has touched later, or that would take from another change what its
+    /// own undo needs. The row's values alone cannot show that, because the later changes may have set it to other
+    /// values and back.
     private func checkLater(_ row: LoggedRow) throws {
-        guard hasLater else { return }
+        guard let later else { return }
         let isTouched = try exists(
             """
             SELECT 1 FROM changeRow JOIN change ON change.id = changeRow.change
-            WHERE tableName = ? AND key = ? AND change.id > ? AND undone IS NULL LIMIT 1
-            """, [row.table, row.key, change])
+            WHERE tableName = ? AND key = ? AND changeRow.id > ? AND change.id <> ? AND undone IS NULL LIMIT 1
+            """, [row.table, row.key, row.id, change])
         if isTouched { throw RowChangedError(table: row.table, key: row.key) }
+        if row.before == nil, let need = later.needs[row.table]?[row.rowID], need.row > row.id {
+            throw RowChangedError(table: need.table, key: need.key)
+        }
+        guard let before = row.before, let value = try LaterRows.uniqueValue(of: row.table, in: before, db) else {
+            return
+        }
+        if let taken = later.values[row.table]?[value]?.first(where: { $0.key != row.key && $0.row > row.id }) {
+            throw RowChangedError(table: row.table, key: taken.key)
+        }
     }
 
-    /// Returns true if the row belongs to an edition that was removed with its last copy, when the change that had
-    /// added the copy was undone. There is nothing to undo in it.
+    /// Returns true if the row belongs to an edition that does not exist, because it was removed with its last copy.
+    /// There is nothing to undo in it. No later change that applies has touched the edition, so no edit gets lost.
     private func isOfMissingEdition(_ row: LoggedRow) throws -> Bool {
         let edition: Int64?
         switch row.table {
@@ -189,11 +177,6 @@ struct ChangeUndo {
         default: return false
         }
         return try !exists("SELECT 1 FROM edition WHERE id = ?", [edition])
-            && !exists(
-                """
-                SELECT 1 FROM changeRow JOIN change ON change.id = changeRow.change
-                WHERE tableName = 'edition' AND key = json_array(?1) AND after IS NULL AND undone IS NULL LIMIT 1
-                """, [edition])
     }
 
     /// Returns true if other rows now refer to an inserted row, or will when another change is undone, so that it has
@@ -212,32 +195,17 @@ struct ChangeUndo {
     ]
 
     /// Prepares for a row that gets its name back. A name stays when the change that added it is undone while other
-    /// books use it; if nothing refers to such a row any more, it is removed. If a later change has used the name for
-    /// another row, that change must be undone first, because two rows cannot have one name.
+    /// books use it; if nothing refers to such a row any more, it is removed.
     private mutating func freeName(_ name: DatabaseValue?, for row: LoggedRow) throws {
         guard let user = Self.users[row.table], let name else { return }
-        if hasLater {
-            let other = try db.value(
-                String.self,
-                """
-                SELECT key FROM changeRow
-                WHERE tableName = ?1 AND key IS NOT ?2 AND change IN (SELECT id FROM change WHERE id > ?3 AND undone IS NULL)
-                    AND (json_extract(before, '$.name') = ?4 OR json_extract(after, '$.name') = ?4)
-                LIMIT 1
-                """, [row.table, row.key, change, name])
-            if let other { throw RowChangedError(table: row.table, key: other) }
-        }
         let namesake = try db.value(
             Int64.self,
             """
             SELECT id FROM \(row.table) AS namesake
-            WHERE name = ?1 AND json_array(id) IS NOT ?3
+            WHERE name = ? AND json_array(id) IS NOT ?
                 AND NOT EXISTS (SELECT 1 FROM \(user.table) WHERE \(user.column) = namesake.id)
-                AND NOT EXISTS (
-                    SELECT 1 FROM changeRow JOIN change ON change.id = changeRow.change
-                    WHERE tableName = ?2 AND key = json_array(namesake.id) AND undone IS NULL)
-            """, [name, row.table, row.key])
-        guard let namesake, try !isNeeded(namesake, in: row.table) else { return }
+            """, [name, row.key])
+        guard let namesake, try !isKept(namesake, in: row.table) else { return }
         try db.run("DELETE FROM \(row.table) WHERE id = ?", [namesake])
     }
 
@@ -250,11 +218,22 @@ struct ChangeUndo {
                     """
                     SELECT DISTINCT json_extract(before, '$.\(user.column)') AS id FROM changeRow
                     WHERE tableName = ? AND json_extract(before, '$.\(user.column)') IS NOT NULL
-                        AND change IN (SELECT id FROM change WHERE undone IS NULL AND id != ?)
+                        AND change IN (SELECT id FROM change WHERE undone IS NULL AND id <> ?)
                     """, [user.table, change]
                 ).compactMap { $0["id"] as Int64? })
         }
         return neededNames[table]?.contains(id) == true
+    }
+
+    /// Returns true if a name that no book has must stay: another change needs it, or has added or renamed it.
+    private mutating func isKept(_ id: Int64, in table: String) throws -> Bool {
+        if try isNeeded(id, in: table) { return true }
+        return try isOutOfOrder
+            && exists(
+                """
+                SELECT 1 FROM changeRow JOIN change ON change.id = changeRow.change
+                WHERE tableName = ? AND key = json_array(?) AND change.id <> ? AND undone IS NULL LIMIT 1
+                """, [table, id, change])
     }
 
     /// Returns true if the row belongs to an edition that must stay: the change has inserted the edition, but other
@@ -320,12 +299,95 @@ private struct LoggedRow {
     /// The ``rowID`` if it is a number; `nil` for a request, whose id is a text.
     var number: Int64? { Int64.fromDatabaseValue(rowID) }
     let edition: Int64?
-    let author: Int64?
-    let subject: Int64?
+    /// The authors before and after the change.
+    let authors: [Int64]
+    /// The subjects before and after the change.
+    let subjects: [Int64]
 
     init(_ row: Row) {
         (id, table, key, before, after) = (row["id"], row["tableName"], row["key"], row["before"], row["after"])
-        (rowID, edition, author, subject) = (row["own"], row["edition"], row["author"], row["subject"])
+        (rowID, edition) = (row["own"], row["edition"])
+        authors = [row["author"], row["authorBefore"]].compactMap(\.self)
+        subjects = [row["subject"], row["subjectBefore"]].compactMap(\.self)
+    }
+}
+
+/// The facts about the rows that other changes, which apply, have logged after the first row of a change. A change that
+/// is continued, such as an import, may log rows after those of a change that began later, so rows are compared, and not
+/// changes.
+private struct LaterRows {
+    /// A row of the log.
+    struct Place {
+        var row: Int64
+        var table: String
+        var key: String
+    }
+
+    /// The latest row whose undo would bring back a reference, by the table and the id of the row referred to.
+    private(set) var needs: [String: [DatabaseValue: Place]] = [:]
+    /// The rows whose undo would bring back a value that only one row can have, by table and value.
+    private(set) var values: [String: [DatabaseValue: [Place]]] = [:]
+    /// A key of the log for each edition of which a row was touched.
+    private(set) var editions: [Int64: String] = [:]
+
+    /// - Returns: `nil` if there are no such rows.
+    init?(_ db: Database, than change: Int64) throws {
+        let others = "id <> ?1 AND undone IS NULL"
+        guard let first = try db.value(Int64.self, "SELECT min(id) FROM changeRow WHERE change = ?", [change]),
+            try db.row(
+                """
+                SELECT 1 FROM change
+                WHERE \(others) AND (SELECT max(id) FROM changeRow WHERE change = change.id) > ?2 LIMIT 1
+                """, [change, first]) != nil
+        else { return nil }
+
+        var references: [String: [(column: String, table: String)]] = [:]
+        for table in trackedTables {
+            references[table.name] = try db.foreignKeys(on: table.name).compactMap { key in
+                key.mapping.first.map { ($0.origin, key.destinationTable) }
+            }
+        }
+        let columns = Set(references.values.flatMap { $0.map(\.column) }).sorted()
+        // The unary + keeps SQLite from reading all rows of a table instead of only the later ones.
+        let replaced = try Row.fetchCursor(
+            db,
+            sql: """
+                SELECT id, tableName, key, before
+                    \(columns.map { ", json_extract(before, '$.\($0)') AS \"\($0)\"" }.joined())
+                FROM changeRow
+                WHERE id > ?2 AND before IS NOT NULL AND +change IN (SELECT id FROM change WHERE \(others))
+                """, arguments: [change, first])
+        while let row = try replaced.next() {
+            let place = Place(row: row["id"], table: row["tableName"], key: row["key"])
+            for reference in references[place.table] ?? [] {
+                let id: DatabaseValue = row[reference.column]
+                if !id.isNull { needs[reference.table, default: [:]][id] = place }
+            }
+            if let value = try Self.uniqueValue(of: place.table, in: row["before"], db) {
+                values[place.table, default: [:]][value, default: []].append(place)
+            }
+        }
+        for row in try db.rows(
+            """
+            SELECT DISTINCT json_extract(coalesce(after, before), iif(tableName = 'edition', '$.id', '$.edition')) AS id, key
+            FROM changeRow
+            WHERE id > ?2 AND +tableName IN ('edition', 'editionAuthor', 'editionSubject', 'identifier')
+                AND +change IN (SELECT id FROM change WHERE \(others))
+            """, [change, first])
+        { if let edition: Int64 = row["id"] { editions[edition] = row["key"] } }
+    }
+
+    /// Returns the value in a row's image that no other row of the table can have at the same time: a name, an ISBN, or
+    /// for a running session the fact that it runs. Returns `nil` if the row has no such value.
+    static func uniqueValue(of table: String, in image: String, _ db: Database) throws -> DatabaseValue? {
+        let expression: String
+        switch table {
+        case "author", "subject", "tag", "shelf": expression = "json_extract(?1, '$.name')"
+        case "edition": expression = "json_extract(?1, '$.isbn')"
+        case "session": expression = "iif(json_extract(?1, '$.end') IS NULL, 1, NULL)"
+        default: return nil
+        }
+        return try db.value(DatabaseValue.self, "SELECT \(expression)", [image]).flatMap { $0.isNull ? nil : $0 }
     }
 }
 

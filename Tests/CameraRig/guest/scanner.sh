@@ -70,7 +70,7 @@ unplug
 until_line "$OUT/exclusive.err" "was unplugged" 20 2
 plug_in "Keyboard of somebody"
 fact keyboard-path "$device"
-until_line "$OUT/exclusive.err" "does not use" 20
+until_line "$OUT/exclusive.err" "is now Keyboard of somebody" 20
 listen
 stop_listening
 fact keyboard-grab "$(head -n 1 /tmp/listener.out)"
