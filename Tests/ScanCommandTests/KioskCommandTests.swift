@@ -64,8 +64,9 @@ import Testing
     @Test func `keeps running when its frames end`() throws {
         try withScan { scan in
             let kiosk = try RunningCommand(scan, ["kiosk", "--frames", "-", "--port", "0"])
+            // The frames may end before the server listens.
             let log = try kiosk.read(until: "standard input contains no frames")
-            #expect(log.contains("The kiosk is at"))
+            if !log.contains("The kiosk is at") { _ = try kiosk.read(until: "The kiosk is at") }
             #expect(kiosk.process.isRunning)
             kiosk.process.terminate()
             kiosk.process.waitUntilExit()

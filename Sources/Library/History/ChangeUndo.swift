@@ -2,15 +2,15 @@ import GRDB
 
 /// Undoes one change row by row, beginning with its last row, inside the caller's transaction.
 ///
-/// Every row must still be as the change left it, and no other change that applies may have touched it later, or need it
-/// later for its own undo; otherwise, the whole undo is refused. Therefore, changes can be undone in any order that is
-/// not refused, and the others can still be undone from the newest to the oldest. There are two exceptions: after a book
-/// was purged, the undo of a change that would give one of its authors back to another book is refused, and so are the
-/// undos of two continued changes each of which has touched rows of the other.
+/// Every row must still be as the change left it, and no other change that applies may have touched it later, or need
+/// it later for its own undo; otherwise, the whole undo is refused. Therefore, changes can be undone in any order that
+/// is not refused, and the others can still be undone from the newest to the oldest. There are two exceptions: after a
+/// book was purged, the undo of a change that would give one of its authors back to another book is refused, and so are
+/// the undos of two continued changes each of which has touched rows of the other.
 ///
 /// An inserted row stays if other books use it now, or get it back when another change is undone. This applies to
-/// authors, tags, subjects and shelves. It also applies to an edition, with all its rows, if the edition has copies that
-/// the change has not added.
+/// authors, tags, subjects and shelves. It also applies to an edition, with all its rows, if the edition has copies
+/// that the change has not added.
 ///
 /// A change may have changed one row many times, as an import does if its file contains a book twice. If a row stays,
 /// all versions of it in the log have to be skipped, because an undone version would conflict with the skipped ones.
@@ -34,8 +34,8 @@ struct ChangeUndo {
     private var tables: [String: Table] = [:]
     /// The facts about rows that other changes have logged after the first row of this change; `nil` if there are none.
     private let later: LaterRows?
-    /// True if a change was undone, or is being undone, while a newer one applied. Only then can a name that no book has
-    /// now be needed for the undo of another change.
+    /// True if a change was undone, or is being undone, while a newer one applied. Only then can a name that no book
+    /// has now be needed for the undo of another change.
     private let isOutOfOrder: Bool
     /// The authors, subjects, tags and shelves that the undo of another change would give back to a book, by table.
     private var neededNames: [String: Set<Int64>] = [:]
@@ -313,8 +313,8 @@ private struct LoggedRow {
 }
 
 /// The facts about the rows that other changes, which apply, have logged after the first row of a change. A change that
-/// is continued, such as an import, may log rows after those of a change that began later, so rows are compared, and not
-/// changes.
+/// is continued, such as an import, may log rows after those of a change that began later, so rows are compared, and
+/// not changes.
 private struct LaterRows {
     /// A row of the log.
     struct Place {
