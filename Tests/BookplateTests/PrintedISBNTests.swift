@@ -132,35 +132,36 @@ import Testing
         #expect(PrintedISBN.all(in: text).isEmpty)
     }
 
-    /// A search in quadratic time would take at least five minutes.
-    @Test(.timeLimit(.minutes(1))) func `of any length and kind is searched quickly`() {
+    /// A search in quadratic time would take an hour.
+    @Test(.timeLimit(.minutes(5))) func `of any length and kind is searched quickly`() {
         for piece in [
             "ISBN ", "ISBN 978-", "9 7 8 ", "OIlZSB ", "ISBN OOOOOOOOOO", "\u{0}\n", "978014044926", "👩‍👩‍👧 ISBN ",
         ] {
-            _ = PrintedISBN.all(in: String(repeating: piece, count: 30_000 / piece.count))
+            _ = PrintedISBN.all(in: String(repeating: piece, count: 100_000 / piece.count))
         }
     }
 
     /// Texts without an ISBN, as on covers: prices, telephone numbers, years, codes, and noise.
     @Test func `of random text hardly ever gives an ISBN`() {
         var dice = SplitMix(seed: 1979)
-        func digits(_ count: Int) -> String { String((0..<count).map { _ in Character("\(dice.below(10))") }) }
+        func roll(_ sides: UInt64) -> Int { Int(dice.next() % sides) }
+        func digits(_ count: Int) -> String { String((0..<count).map { _ in Character("\(roll(10))") }) }
         var (named, unnamed) = (0, 0)
-        let rounds = ProcessInfo.processInfo.environment["BOOKPLATE_LONG_TESTS"] == "1" ? 100_000 : 2000
+        let rounds = ProcessInfo.processInfo.environment["BOOKPLATE_LONG_TESTS"] == "1" ? 100_000 : 5000
         for round in 0..<rounds {
             let words = (0..<12).map { _ in
-                switch dice.below(8) {
+                switch roll(8) {
                 case 0: "£\(digits(1)).\(digits(2))"
                 case 1: "(\(digits(3))) \(digits(3))-\(digits(4))"
                 case 2: "0\(digits(4)) \(digits(6))"
                 case 3: "19\(digits(2))"
                 case 4: digits(13)
                 case 5: "\(digits(1))-\(digits(3))-\(digits(5))-\(digits(1))"
-                case 6: String((0..<6).map { _ in Character(UnicodeScalar(UInt8(65 + dice.below(26)))) })
+                case 6: String((0..<6).map { _ in Character(UnicodeScalar(UInt8(65 + roll(26)))) })
                 default: "\(digits(2)) \(digits(5)) \(digits(3))"
                 }
             }
-            let text = words.joined(separator: dice.below(3) == 0 ? "\n" : " ")
+            let text = words.joined(separator: roll(3) == 0 ? "\n" : " ")
             unnamed += PrintedISBN.all(in: text).count
             // One text in ten has the word ISBN before a number that is not an ISBN.
             if round % 10 == 0 { named += PrintedISBN.all(in: "ISBN " + text).count }
@@ -168,8 +169,7 @@ import Testing
         // Measured in 100,000 rounds: 11 and 159. Thirteen digits are an ISBN by chance once in 14,000; ten digits
         // after the word pass once in eleven, and only a look at the book distinguishes these from a number that was
         // read well.
-        #expect(unnamed <= max(1, rounds / 5000), "\(unnamed) of \(rounds)")
-        // In a short run, 3 are expected; more than 8 would come by chance once in 200 seeds.
-        #expect(named <= rounds / 400 + 3, "\(named) of \(rounds / 10)")
+        #expect(unnamed <= rounds / 5000, "\(unnamed) of \(rounds)")
+        #expect(named <= rounds / 500, "\(named) of \(rounds / 10)")
     }
 }

@@ -71,7 +71,10 @@ import Testing
     @Test(
         arguments: [
             (["Date Read": "2023/02/30"], "date read: \"2023/02/30\" is not a date and was left out"),
-            (["ISBN13": "=\"9780441172710\""], "\"9780441172710\" is not an ISBN"),
+            (
+                ["ISBN13": "=\"9780441172710\""],
+                "\"9780441172710\" is not an ISBN: the check digit is 0; it should be 9"
+            ),
             (["Number of Pages": "-5"], "number of pages: \"-5\" is not a page count and was left out"),
             (
                 ["Number of Pages": "99999999999999999999"],

@@ -40,7 +40,9 @@ struct `Two hosts and a cable` {
         let alone = try await station.run(
             "--hub", Cable.hubAddress + ":9790", "--isbn", "9780441478125", "--yes", "--json")
         #expect(alone.out.contains(#""event":"saved""#))
-        #expect(alone.status == 69 && alone.err.contains("1 capture waits in "), "\(alone)")
+        #expect(
+            alone.status == 69 && alone.err.contains("1 capture waits in ")
+                && alone.err.contains(" for the hub at "), "\(alone)")
         #expect(try await library.count(in: [.waiting, .confirmed]) == 0)
         try cable.plug()
         let sent = try await station.deliver()

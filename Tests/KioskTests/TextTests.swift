@@ -238,7 +238,10 @@ import Testing
 
     @Test(arguments: [
         ("/stats?period=own&from=2026-03-02&to=2026-03-01", "Der letzte Tag des Zeitraums liegt vor dem ersten."),
-        ("/stats?period=own&from=gestern", "in der Form 2026-03-17, 2026-03 oder 2026 eingeben"),
+        (
+            "/stats?period=own&from=gestern",
+            "Die Daten des Zeitraums in der Form 2026-03-17, 2026-03 oder 2026 eingeben"
+        ),
         ("/library?added=gestern", "„gestern“ ist hier nicht möglich."),
     ])
     func `refuses a URL that a person typed in their language`(_ path: String, _ words: String) async throws {

@@ -26,7 +26,7 @@ final class NoticeSocket: Sendable {
         }
         try #require(bound == 0, "bind: \(String(cString: strerror(errno)))")
         // A limit, in case nothing is sent.
-        var timeout = timeval(tv_sec: 120, tv_usec: 0)
+        var timeout = timeval(tv_sec: 30, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
     }
 
@@ -36,7 +36,7 @@ final class NoticeSocket: Sendable {
         try? FileManager.default.removeItem(atPath: folder)
     }
 
-    /// Returns the next datagram, or `nil` after two minutes without one.
+    /// Returns the next datagram, or `nil` after 30 seconds without one.
     func next() async -> String? {
         // Do not block a thread of the pool, because the sender may need it.
         await withCheckedContinuation { received in

@@ -57,7 +57,10 @@ import Testing
             "requested 1280x720, got 640x720"
         ),
         ("converted", camera { $0.format?.isConverted = true }, "format", .attention, "converted by libv4l"),
-        ("half the rate", camera { $0.counts.delivered = 70 }, "rate", .attention, "14.0 frames per second;"),
+        (
+            "half the rate", camera { $0.counts.delivered = 70 }, "rate", .attention,
+            "14.0 frames per second; the camera announced 30.0"
+        ),
         (
             "half the rate in the dark",
             camera {

@@ -67,7 +67,7 @@ struct ChangeUndo {
         }
         for edition in touchedEditions {
             guard let names = try removeOrphan(db, edition: edition) else { continue }
-            if let key = later?.editions[edition] { throw RowChangedError(table: "edition", key: key) }
+            if let touched = later?.editions[edition] { throw RowChangedError(table: touched.table, key: touched.key) }
             touchedAuthors.formUnion(names.authors)
             touchedSubjects.formUnion(names.subjects)
         }
@@ -92,13 +92,13 @@ struct ChangeUndo {
     }
 
     private mutating func undo(_ row: LoggedRow) throws {
-        if try isOfKeptEdition(row) || isOfMissingEdition(row) { return try noteReferences(of: row) }
+        if try isOfKeptEdition(row) || isOfMissingEdition(row) { return noteReferences(of: row) }
         let table = try table(row.table)
         switch (row.before, row.after) {
         case (nil, let after?):
             if try isUsedByOthers(row) { return }
             try checkLater(row)
-            try noteReferences(of: row)
+            noteReferences(of: row)
             try db.run(table.deletionIfUnchanged, [row.key, after])
             guard db.changesCount == 0 else { return }
             // The row was removed or changed, or it was logged by an earlier schema with fewer columns.
@@ -106,7 +106,7 @@ struct ChangeUndo {
             try db.run(table.deletion, [row.key])
         case (let before?, let after?):
             try checkLater(row)
-            try noteReferences(of: row)
+            noteReferences(of: row)
             let image = try Self.image(db, before)
             guard try isPresent(after, in: table) else { throw RowChangedError(table: row.table, key: row.key) }
             try freeName(image["name"], for: row)
@@ -117,7 +117,7 @@ struct ChangeUndo {
                 StatementArguments(columns.map { image[$0] ?? .null } + table.keys.map { keys[$0] ?? .null }))
         case (let before?, nil):
             try checkLater(row)
-            try noteReferences(of: row)
+            noteReferences(of: row)
             let image = try Self.image(db, before)
             let identity = StatementArguments(table.keys.map { image[$0] ?? .null })
             guard try db.row("SELECT 1 FROM \(row.table) WHERE \(table.identity)", identity) == nil else {
@@ -134,7 +134,7 @@ struct ChangeUndo {
     }
 
     /// Notes the rows that may be left without a use, because the row no longer refers to them.
-    private mutating func noteReferences(of row: LoggedRow) throws {
+    private mutating func noteReferences(of row: LoggedRow) {
         switch row.table {
         case "copy": row.edition.map { _ = touchedEditions.insert($0) }
         case "editionAuthor": touchedAuthors.formUnion(row.authors)
@@ -327,8 +327,8 @@ private struct LaterRows {
     private(set) var needs: [String: [DatabaseValue: Place]] = [:]
     /// The rows whose undo would bring back a value that only one row can have, by table and value.
     private(set) var values: [String: [DatabaseValue: [Place]]] = [:]
-    /// A key of the log for each edition of which a row was touched.
-    private(set) var editions: [Int64: String] = [:]
+    /// The latest row of each edition of which a row was touched.
+    private(set) var editions: [Int64: Place] = [:]
 
     /// - Returns: `nil` if there are no such rows.
     init?(_ db: Database, than change: Int64) throws {
@@ -369,12 +369,14 @@ private struct LaterRows {
         }
         for row in try db.rows(
             """
-            SELECT DISTINCT json_extract(coalesce(after, before), iif(tableName = 'edition', '$.id', '$.edition')) AS id, key
+            SELECT max(id) AS id, tableName, key,
+                json_extract(coalesce(after, before), iif(tableName = 'edition', '$.id', '$.edition')) AS edition
             FROM changeRow
             WHERE id > ?2 AND +tableName IN ('edition', 'editionAuthor', 'editionSubject', 'identifier')
                 AND +change IN (SELECT id FROM change WHERE \(others))
+            GROUP BY edition
             """, [change, first])
-        { if let edition: Int64 = row["id"] { editions[edition] = row["key"] } }
+        { editions[row["edition"]] = Place(row: row["id"], table: row["tableName"], key: row["key"]) }
     }
 
     /// Returns the value in a row's image that no other row of the table can have at the same time: a name, an ISBN, or

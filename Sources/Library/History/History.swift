@@ -73,14 +73,16 @@ extension LibraryFile: History {
     }
 }
 
-/// Returns the newest change after `id` that has changed the row and has not been undone. If there is none, returns the
-/// newest of all later changes, because undoing all changes from the newest to the oldest always works.
+/// Returns the newest other change that has touched the row after the change `id` did, and has not been undone. If
+/// there is none, returns the newest of all later changes, because undoing these one by one makes `id` the newest.
 private func laterChange(_ db: Database, than id: Int64, table: String?, key: String?) throws -> Change? {
     let sameRow = try db.row(
         """
         SELECT \(Change.columns) FROM change
-        WHERE id > ? AND undone IS NULL
-            AND EXISTS (SELECT 1 FROM changeRow WHERE change = change.id AND tableName = ? AND key = ?)
+        WHERE id <> ?1 AND undone IS NULL
+            AND EXISTS (
+                SELECT 1 FROM changeRow WHERE change = change.id AND tableName = ?2 AND key = ?3
+                    AND changeRow.id > (SELECT min(id) FROM changeRow WHERE change = ?1))
         ORDER BY id DESC LIMIT 1
         """, [id, table, key])
     let row =

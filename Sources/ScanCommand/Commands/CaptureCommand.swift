@@ -11,8 +11,8 @@ struct CaptureCommand: AsyncParsableCommand {
         discussion: """
             Every ISBN is first put into the queue, then looked up, and then shown as a
             card. Answer each card with one key: s save, e edit, k skip, c save another
-            copy, a save all, u undo the last act, q quit. Without a terminal, the books
-            stay in the queue (exit code 4), unless you use --yes.
+            copy, a save all, u undo the last action, q quit. Without a terminal, the
+            books stay in the queue (exit code 4), unless you use --yes.
 
             Without --image, --isbn and --stdin, the books fill a list on the screen
             while you continue scanning. Books that were identified with certainty are

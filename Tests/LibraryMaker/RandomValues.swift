@@ -1,5 +1,6 @@
 import TestTools
 
+// Random values for the books of a library.
 extension SplitMix {
     /// Returns true once in `count` times on average.
     mutating func once(in count: Int) -> Bool { below(count) == 0 }

@@ -1,5 +1,6 @@
 import TestTools
 
+// Random values for codes and scenes.
 extension SplitMix {
     /// Returns thirteen digits with a correct check digit.
     public mutating func payload(prefix: String) -> String {
