@@ -28,6 +28,11 @@ extension Date {
 }
 
 extension LibraryFile {
+    /// Begins and ends a write without changing anything.
+    ///
+    /// - Throws: ``LibraryError`` if the library cannot be written, for example because another process has it locked.
+    public func checkWriting() async throws { try await write { _ in } }
+
     /// Checks the whole file for damage (`quick_check`), while other connections can read and write. A service does
     /// this once per day.
     ///

@@ -73,8 +73,8 @@ struct Wiring {
     static let firstBook =
         "To add the first book, use 'scan --isbn', 'scan --image', 'scan library add' or 'scan import'."
 
-    /// Returns the chain of all sources, in the order in which they are queried. Without a library, answers and rate
-    /// limits are not stored. An offline index that cannot be read is reported and left out, so that capturing can
+    /// Returns the chain of all sources, in the order in which they are queried. Without a library, answers are not
+    /// stored. An offline index that cannot be read is reported and left out, so that capturing can
     /// continue.
     func lookup(_ library: LibraryFile?) -> LookupChain {
         var index: OfflineIndex?
@@ -88,13 +88,20 @@ struct Wiring {
             }
         }
         return LookupChain(
-            configuration, index: index, notAsked: notAsked, cache: library, states: library ?? UnsharedRateLimits(),
+            configuration, index: index, notAsked: notAsked, cache: library, states: rateLimits,
             report: { Output.shared.printError($0) })
     }
 
     /// Returns a probe that queries each online source separately, within the rate limits of this machine.
-    func probe(_ library: LibraryFile?) -> SourceProbe {
-        SourceProbe(configuration, states: library ?? UnsharedRateLimits())
+    func probe() -> SourceProbe { SourceProbe(configuration, states: rateLimits) }
+
+    /// The rate limits, which all processes of a user share, with any library and without one. The processes that use
+    /// the service's library share those in the library's folder, because they belong to several users.
+    private var rateLimits: RateLimitFile {
+        if let library = settings[.library], let shared = LibraryFile.groupFolder(of: library) {
+            return RateLimitFile(path: shared + "/rate-limits.json", isShared: true)
+        }
+        return RateLimitFile(path: settings.paths.rateLimitsFile, isShared: false)
     }
 
     func captureFlow(_ library: LibraryFile) -> CaptureFlow {
@@ -104,7 +111,7 @@ struct Wiring {
     func coverFetcher(_ library: LibraryFile) -> CoverFetcher {
         CoverFetcher(
             covers: library,
-            fetch: CoverDownloader(configuration, states: library, report: { Output.shared.printError($0) }))
+            fetch: CoverDownloader(configuration, states: rateLimits, report: { Output.shared.printError($0) }))
     }
 
     var isOffline: Bool { Settings.means(on: settings[.offline]) }
@@ -191,16 +198,5 @@ enum OpenedLibraries {
 
     private static func printFailure(_ error: any Error) {
         Output.shared.printError("today's backup was not made: \(CommandError(describing: error))")
-    }
-}
-
-/// The rate limits of one process, used if there is no library through which processes could share them.
-actor UnsharedRateLimits: RateLimits {
-    private var states: [SourceName: SourceState] = [:]
-
-    func update<Result: Sendable>(
-        _ source: SourceName, _ change: @Sendable (inout SourceState) -> Result
-    ) async throws -> Result {
-        change(&states[source, default: SourceState()])
     }
 }

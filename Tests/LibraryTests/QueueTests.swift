@@ -187,21 +187,4 @@ import Testing
         try await library.keep(Array(now.values), at: noon.addingTimeInterval(6 * 86_400))
         #expect(try await Set(library.answers(for: all, at: noon.addingTimeInterval(8 * 86_400)).keys) == [dune])
     }
-
-    @Test func `all processes of the machine share one rate limiter`() async throws {
-        let folder = Folder()
-        let libraries = try (0..<3).map { _ in try LibraryFile.open(at: folder("library.sqlite")) }
-        let waits = try await withThrowingTaskGroup(of: Duration.self) { group in
-            for number in 0..<12 {
-                let library = libraries[number % 3]
-                group.addTask { try await library.update(.openLibrary) { $0.bucket.consume(at: noon) } }
-            }
-            return try await group.reduce(into: []) { $0.append($1) }
-        }
-        #expect(waits.filter { $0 == .zero }.count == 3)
-        #expect(Set(waits).count == 10)
-        try await libraries[0].update(.openLibrary) { $0.notAskedReason = "needs a key" }
-        #expect(try await libraries[1].update(.openLibrary) { $0.notAskedReason } == "needs a key")
-        #expect(try await libraries[1].update(.googleBooks) { $0 } == SourceState())
-    }
 }

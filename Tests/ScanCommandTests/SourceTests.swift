@@ -50,6 +50,17 @@ import Testing
         }
     }
 
+    @Test func `a pause that a source requests of a lookup without a library holds for captures too`() throws {
+        try withSources { scan, openLibrary, _ in
+            openLibrary.on("/api/books", .status(429, headers: ["Retry-After": "3600"]))
+            try scan.run("lookup", "--refresh", Self.dune)
+            #expect(openLibrary.count("/api/books") == 1)
+            try scan.run("--isbn", Self.dune, "--yes", "--json")
+            try scan.run("--library", scan.home.path + "/another.sqlite", "--isbn", Self.dune, "--yes", "--json")
+            #expect(openLibrary.count("/api/books") == 1)
+        }
+    }
+
     @Test func `identifies itself and its contact`() throws {
         try withSources { scan, openLibrary, _ in
             try scan.run("lookup", Self.dune)

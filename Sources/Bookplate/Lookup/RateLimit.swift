@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// The state of a source, which the processes on this machine share through the library file.
+/// The state of a source, which the processes on this machine share through a file.
 ///
 /// Times are wall-clock times, because several processes share them. If the clock goes backwards, the elapsed time is
 /// taken to be zero.

@@ -73,6 +73,17 @@ func fileMode(in folder: String) throws(LibraryError) -> mode_t {
     return facts.st_mode & S_IWGRP != 0 ? 0o660 : 0o600
 }
 
+extension LibraryFile {
+    /// Returns the folder of a library if a group shares the folder, as it shares the service's; otherwise `nil`.
+    ///
+    /// - Parameter path: the path of the library, which need not exist.
+    public static func groupFolder(of path: String) -> String? {
+        let folder = folder(of: realPath(path))
+        // A folder that cannot be read is not shared with this user.
+        return (try? fileMode(in: folder)) == 0o660 ? folder : nil
+    }
+}
+
 /// Opens a file for reading and writing, and creates it if it does not exist. Then sets its mode to `mode`, because the
 /// umask must not exclude the group that shares the library. If the file belongs to another user, its mode stays as it
 /// is.

@@ -169,12 +169,8 @@ struct DoctorFindings: Sendable {
         let opening = await withTimeLimit(Self.patience.opening) {
             Result { try wiring.openExistingLibrary() }
         }
-        var shared: LibraryFile?
-        // A library that cannot be opened is reported by its own check; the sources are then asked without shared rate
-        // limits.
-        if case .success(let opened)? = opening { shared = opened }
         async let library = library(path, opening)
-        async let sources = sources(wiring, shared)
+        async let sources = sources(wiring)
         let index = index(wiring)
         let (checks, found) = await (library, sources)
         return Findings(
@@ -187,9 +183,9 @@ struct DoctorFindings: Sendable {
         return LibraryChecks(facts: facts ?? LibraryFacts(path: path, status: .unfinished), now: Date()).all
     }
 
-    private func sources(_ wiring: Wiring, _ library: LibraryFile?) async -> [SourceProbe.Finding] {
+    private func sources(_ wiring: Wiring) async -> [SourceProbe.Finding] {
         let findings = await withTimeLimit(Self.patience.asking) {
-            await wiring.probe(library).ask(for: SourceChecks.book, timeout: Self.sourcePatience)
+            await wiring.probe().ask(for: SourceChecks.book, timeout: Self.sourcePatience)
         }
         if let findings { return findings }
         return [SourceName.openLibrary, .googleBooks].map { source in

@@ -106,8 +106,7 @@ struct LibraryFacts: Sendable {
     }
 
     private static func check(_ library: LibraryFile) async throws -> Status {
-        // An empty transaction, which fails if another process holds the lock.
-        try await library.update(.library) { _ in }
+        try await library.checkWriting()
         try await library.check()
         var query = BookQuery()
         query.limit = 1

@@ -167,8 +167,7 @@ extension Wiring {
     func openHub(_ text: String?) async throws -> HubRun {
         let hub = try pairedHub(text)
         let outbox = try await LibraryFile.openOutbox(at: outboxPath(of: hub), hub: hub.address)
-        // The rate limits of the station's own sources are stored in its library, or in the outbox if it has no
-        // library.
+        // The answers of the station's own sources are stored in its library, or in the outbox if it has no library.
         let lookup = lookup(try openExistingLibrary() ?? outbox)
         return try HubRun(hub, outbox: outbox, lookup: lookup, wiring: self)
     }

@@ -15,7 +15,7 @@ extension Wiring {
                 explanation: setting.explanation)
         }
         maintenance.settings = { program }
-        maintenance.sources = { await sources(library) }
+        maintenance.sources = { await sources() }
         maintenance.export = { kind in try await WrittenExport(of: library, as: kind) }
         guard let path = library.path else { return maintenance }
         let own = LibraryFile.ownBackupFolder(of: path)
@@ -35,8 +35,8 @@ extension Wiring {
         return maintenance
     }
 
-    private func sources(_ library: LibraryFile) async -> [SourceStatus] {
-        await probe(library).ask(for: SourceChecks.book, timeout: DoctorFindings.sourcePatience).map { finding in
+    private func sources() async -> [SourceStatus] {
+        await probe().ask(for: SourceChecks.book, timeout: DoctorFindings.sourcePatience).map { finding in
             let check = SourceChecks.check(finding)
             return SourceStatus(
                 name: check.name, isFine: check.state == .ok, fact: check.fact, next: check.next)

@@ -221,6 +221,9 @@ struct Paths {
     /// The file with the hubs of this station: `$XDG_CONFIG_HOME/bookplate/hub.json`
     var hubsFile: String { base("XDG_CONFIG_HOME", ".config") + "/bookplate/hub.json" }
 
+    /// The rate limits of the sources: `$XDG_STATE_HOME/bookplate/rate-limits.json`
+    var rateLimitsFile: String { base("XDG_STATE_HOME", ".local/state") + "/bookplate/rate-limits.json" }
+
     /// The service's library if this user may use it, or else a library in the user's own data folder.
     var defaultLibrary: String {
         let (folder, own) = ("/var/lib/bookplate", base("XDG_DATA_HOME", ".local/share") + "/bookplate/library.sqlite")
