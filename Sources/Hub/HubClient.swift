@@ -5,8 +5,8 @@ import Synchronization
 
 /// The requests that a station sends to its hub. All requests are idempotent, so any of them can be repeated.
 public protocol HubAPI: Sendable {
-    func deliver(_ deliveries: [HubDelivery]) async throws(HubError) -> [HubReceipt]
-    func status(of items: [ID<QueueItem>]) async throws(HubError) -> [HubReceipt]
+    func deliver(_ deliveries: [HubDelivery]) async throws(HubError) -> HubAnswer
+    func status(of items: [ID<QueueItem>]) async throws(HubError) -> HubAnswer
     func keep(thumbnail jpeg: [UInt8], of item: ID<QueueItem>) async throws(HubError)
     func books(_ isbns: [ISBN], within limit: Duration) async throws(HubError) -> [HubBook]
 }
@@ -59,7 +59,7 @@ public struct HubClient: HubAPI {
 
     // MARK: Sending
 
-    public func deliver(_ deliveries: [HubDelivery]) async throws(HubError) -> [HubReceipt] {
+    public func deliver(_ deliveries: [HubDelivery]) async throws(HubError) -> HubAnswer {
         let body: [UInt8]
         do {
             let encoder = JSONEncoder()
@@ -73,7 +73,7 @@ public struct HubClient: HubAPI {
         return try answer.checked(for: deliveries.map(\.id))
     }
 
-    public func status(of items: [ID<QueueItem>]) async throws(HubError) -> [HubReceipt] {
+    public func status(of items: [ID<QueueItem>]) async throws(HubError) -> HubAnswer {
         let ids = items.map(\.rawValue.percentEncoded).joined(separator: ",")
         let answer: Receipts = try await ask(.get, "api/hub/items?ids=\(ids)", nil)
         return try answer.checked(for: items)
@@ -97,13 +97,22 @@ public struct HubClient: HubAPI {
 
     private struct Receipts: Decodable {
         let items: [HubReceipt]
+        let library, opening: String?
 
-        func checked(for requested: [ID<QueueItem>]) throws(HubError) -> [HubReceipt] {
+        private static func isID(_ text: String) -> Bool {
+            (1...64).contains(text.utf8.count)
+                && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") }
+        }
+
+        func checked(for requested: [ID<QueueItem>]) throws(HubError) -> HubAnswer {
             let known = Set(requested)
             guard items.count <= requested.count, items.allSatisfy({ known.contains($0.id) }) else {
                 throw .notAHub("its answer contains items that were not requested")
             }
-            return items
+            guard [library, opening].compactMap(\.self).allSatisfy(Self.isID) else {
+                throw .notAHub("its answer contains an id that is not valid")
+            }
+            return HubAnswer(items, from: HubInstance(library: library, opening: opening))
         }
     }
 
@@ -282,12 +291,20 @@ extension HubError: Refusal {
 /// request.
 public final class HubLink: Sendable {
     private let state = Mutex(HubStatus.unknown)
+    private let checkedHub = Mutex<HubInstance?>(nil)
 
     public init() {}
 
     public var status: HubStatus { state.withLock { $0 } }
 
     func set(_ status: HubStatus) { state.withLock { $0 = status } }
+
+    /// The instance of the hub that has been asked about everything that it had received; `nil` if none has been asked
+    /// yet.
+    var checked: HubInstance? {
+        get { checkedHub.withLock { $0 } }
+        set { checkedHub.withLock { $0 = newValue } }
+    }
 
     /// True if requests may be sent. If the hub is away, only the ``HubSender`` tries to reach it, so that nothing else
     /// has to wait.

@@ -106,8 +106,9 @@ public struct HubSender<Time: Clock<Duration>>: Sendable {
 
     private func round() async throws {
         try await reportWaiting()
-        let failure = try await sendDeliveries()
-        try await fetchAnswers(besides: failure == nil ? 0 : outbox.undeliveredCount())
+        var failure = try await sendDeliveries()
+        let hasLost = try await fetchAnswers(besides: failure == nil ? 0 : outbox.undeliveredCount())
+        if hasLost, failure == nil { failure = try await sendDeliveries() }
         try await sendThumbnails()
         set(.up)
         if let failure { throw PartialDeliveryError(failure: failure) }
@@ -119,14 +120,14 @@ public struct HubSender<Time: Clock<Duration>>: Sendable {
     ///   error is not thrown, so that answers and pictures for the other items do not have to wait.
     private func sendDeliveries() async throws -> HubError? {
         while let batch = try await nextBatch() {
-            let receipts: [HubReceipt]
+            let answer: HubAnswer
             do throws(HubError) {
-                receipts = try await deliver(batch)
+                answer = try await deliver(batch)
             } catch {
                 guard case .failed = error else { throw error }
                 return error
             }
-            reportNews(try await outbox.apply(receipts, of: batch))
+            reportNews(try await outbox.apply(answer, of: batch))
             set(.up)
             try await reportWaiting()
         }
@@ -150,18 +151,18 @@ public struct HubSender<Time: Clock<Duration>>: Sendable {
 
     /// Delivers items in one request. If the hub refuses the request or fails, each item is delivered separately, so
     /// that one item does not block the others.
-    private func deliver(_ batch: [HubDelivery]) async throws(HubError) -> [HubReceipt] {
+    private func deliver(_ batch: [HubDelivery]) async throws(HubError) -> HubAnswer {
         do throws(HubError) {
-            let receipts = try await client.deliver(batch)
-            guard receipts.count == batch.count else { throw .notAHub("its answer leaves out some items") }
-            return receipts
+            let answer = try await client.deliver(batch)
+            guard answer.receipts.count == batch.count else { throw .notAHub("its answer leaves out some items") }
+            return answer
         } catch {
             switch error {
             case .refused(let why) where batch.count == 1:
                 let one = batch[0]
-                return [
-                    HubReceipt(id: one.id, revision: one.revision, state: one.state, outcome: .refused, reason: why)
-                ]
+                let receipt = HubReceipt(
+                    id: one.id, revision: one.revision, state: one.state, outcome: .refused, reason: why)
+                return HubAnswer([receipt], from: HubInstance(library: nil, opening: nil))
             case .refused where batch.count > 1, .failed where batch.count > 1: return try await deliverEach(batch)
             default: throw error
             }
@@ -172,20 +173,22 @@ public struct HubSender<Time: Clock<Duration>>: Sendable {
     ///
     /// - Returns: the receipts for the items that the hub has accepted. The other items are tried again in the next
     ///   round.
-    private func deliverEach(_ batch: [HubDelivery]) async throws(HubError) -> [HubReceipt] {
-        var receipts: [HubReceipt] = []
+    private func deliverEach(_ batch: [HubDelivery]) async throws(HubError) -> HubAnswer {
+        var all = HubAnswer([], from: HubInstance(library: nil, opening: nil))
         var failures: [HubError] = []
         for delivery in batch {
             do throws(HubError) {
-                receipts += try await deliver([delivery])
+                let answer = try await deliver([delivery])
+                all.receipts += answer.receipts
+                if answer.hub.library != nil { all.hub = answer.hub }
             } catch {
                 failures.append(error)
                 // If more items fail than the limit allows, the cause must be the hub, not the items.
                 guard case .failed = error, failures.count <= Self.failureLimit else { throw error }
             }
         }
-        if receipts.isEmpty, let first = failures.first { throw first }
-        return receipts
+        if all.receipts.isEmpty, let first = failures.first { throw first }
+        return all
     }
 
     private static var failureLimit: Int { 3 }
@@ -205,26 +208,37 @@ public struct HubSender<Time: Clock<Duration>>: Sendable {
         }
     }
 
-    /// Fetches the answers to items that wait at the hub. Items that the hub no longer has, because it was restored to
-    /// an older state, are sent again.
+    /// Fetches the answers to items that wait at the hub. If the hub has opened its library since it was last asked, it
+    /// may have been restored to an older state. It is then asked about all items that it has received, and what it no
+    /// longer has is queued for delivery again.
     ///
     /// - Parameter stuckCount: the number of items in the outbox that the hub has just failed to handle.
-    private func fetchAnswers(besides stuckCount: Int) async throws {
-        var (open, lostCount) = (try await outbox.openAtHub()[...], 0)
-        // The first request is sent even if there are no open items, because it shows that the hub answers. If new
-        // items come into the outbox meanwhile, they are sent first, and the remaining answers are fetched in the next
-        // round.
-        while true {
+    /// - Returns: true if the hub has lost items.
+    private func fetchAnswers(besides stuckCount: Int) async throws -> Bool {
+        // The first request has no items. It shows that the hub answers, and which library it serves.
+        let hub = try await client.status(of: []).hub
+        if hub != link.checked, let library = hub.library, let news = try await outbox.connect(toLibrary: library) {
+            reportNews([news])
+        }
+        var open = try await outbox.delivered(to: hub.library, onlyWaiting: hub == link.checked)[...]
+        var lostCount = 0
+        while !open.isEmpty {
+            let before = try await outbox.undeliveredCount()
+            // New items in the outbox are sent first, and the remaining answers are fetched in the next round.
+            if before > stuckCount + lostCount { return lostCount > 0 }
             let batch = Array(open.prefix(HubDelivery.mostAtOnce))
             open = open.dropFirst(batch.count)
-            let receipts = try await client.status(of: batch)
-            let known = Set(receipts.map(\.id))
+            let answer = try await client.status(of: batch)
+            // The hub has been restarted meanwhile, so the next round begins again.
+            guard answer.hub == hub else { return lostCount > 0 }
+            let known = Set(answer.receipts.map(\.id))
             let lost = batch.filter { !known.contains($0) }
             if !lost.isEmpty { try await outbox.deliverAgain(lost) }
-            lostCount += lost.count
-            reportNews(try await outbox.apply(receipts, of: []))
-            guard !open.isEmpty, try await outbox.undeliveredCount() <= stuckCount + lostCount else { return }
+            reportNews(try await outbox.apply(answer, of: []))
+            lostCount += max(0, try await outbox.undeliveredCount() - before)
         }
+        link.checked = hub
+        return lostCount > 0
     }
 
     // MARK: Waiting

@@ -25,7 +25,7 @@ final class CutProxy: Sendable {
 
     let port: Int
     private let listener: Int32
-    private let hubPort: Int
+    private let hub: Mutex<Int>
     /// Decides for each request, by its number from 0 and its text. The closure may also do other work.
     private let plan: @Sendable (Int, String) -> Cut?
     private let count = Mutex(0)
@@ -36,7 +36,8 @@ final class CutProxy: Sendable {
         to hubPort: Int, plan: @escaping @Sendable (Int, String) -> Cut?,
         answered: @escaping @Sendable (Int) -> Void = { _ in }
     ) throws {
-        (self.hubPort, self.plan, self.answered) = (hubPort, plan, answered)
+        hub = Mutex(hubPort)
+        (self.plan, self.answered) = (plan, answered)
         listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         var name = loopback(port: 0)
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
@@ -67,6 +68,11 @@ final class CutProxy: Sendable {
     deinit { shutdown(listener, Int32(SHUT_RDWR)) }
 
     var address: String { "http://127.0.0.1:\(port)" }
+    /// The port of the hub, which changes if the hub is started again.
+    var hubPort: Int {
+        get { hub.withLock { $0 } }
+        set { hub.withLock { $0 = newValue } }
+    }
     /// The number of requests so far.
     var requests: Int { count.withLock { $0 } }
 
@@ -83,6 +89,7 @@ final class CutProxy: Sendable {
             setsockopt(client, SOL_SOCKET, SO_LINGER, &now, socklen_t(MemoryLayout<linger>.size))
             return
         }
+        let hubPort = hubPort
         let hub = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         defer { close(hub) }
         var name = loopback(port: hubPort)

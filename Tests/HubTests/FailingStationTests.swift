@@ -146,7 +146,7 @@ import Testing
         try await one.deliver()
         try await two.deliver()
         #expect(try await hub.library.items(in: [.waiting]).compactMap(\.device).sorted() == ["kitchen", "kitchen 2"])
-        #expect(try await two.client.status(of: mine.map(\.id)).isEmpty)
+        #expect(try await two.client.status(of: mine.map(\.id)).receipts.isEmpty)
         _ = try await hub.library.revoke(one.paired.id, at: Date())
         try await two.confirm(theirs)
         try await two.deliver()
@@ -185,6 +185,7 @@ import Testing
 
 /// A hub that fails with some deliveries, depending on their content.
 private final class PickyHub: HubAPI {
+    private let instance = HubInstance(library: "00000001", opening: "1")
     private let answered: Set<ID<QueueItem>>
     private let error: @Sendable (HubDelivery) -> HubError?
     private let state = Mutex((calls: 0, accepted: [String](), pictures: [ID<QueueItem>]()))
@@ -201,16 +202,20 @@ private final class PickyHub: HubAPI {
     var accepted: [String] { state.withLock(\.accepted) }
     var pictures: [ID<QueueItem>] { state.withLock(\.pictures) }
 
-    func deliver(_ deliveries: [HubDelivery]) async throws(HubError) -> [HubReceipt] {
+    func deliver(_ deliveries: [HubDelivery]) async throws(HubError) -> HubAnswer {
         state.withLock { $0.calls += 1 }
         if let error = deliveries.lazy.compactMap(self.error).first { throw error }
         state.withLock { $0.accepted += deliveries.map(\.isbn13) }
-        return deliveries.map { HubReceipt(id: $0.id, revision: $0.revision, state: $0.state, outcome: .accepted) }
+        return HubAnswer(
+            deliveries.map {
+                HubReceipt(id: $0.id, revision: $0.revision, state: $0.state, outcome: .accepted)
+            }, from: instance)
     }
-    func status(of items: [ID<QueueItem>]) async throws(HubError) -> [HubReceipt] {
-        items.map {
-            HubReceipt(id: $0, revision: 1, state: answered.contains($0) ? .skipped : .waiting, outcome: .accepted)
-        }
+    func status(of items: [ID<QueueItem>]) async throws(HubError) -> HubAnswer {
+        HubAnswer(
+            items.map {
+                HubReceipt(id: $0, revision: 1, state: answered.contains($0) ? .skipped : .waiting, outcome: .accepted)
+            }, from: instance)
     }
     func keep(thumbnail jpeg: [UInt8], of item: ID<QueueItem>) async throws(HubError) {
         state.withLock { $0.pictures.append(item) }

@@ -146,18 +146,23 @@ import Testing
 /// A hub that does not answer the first calls.
 private final class FlakyHub: HubAPI {
     private let failures: Mutex<Int>
+    /// The answers of an older version name neither the library nor its opening.
+    private let old = HubInstance(library: nil, opening: nil)
     init(failures: Int) { self.failures = Mutex(failures) }
 
-    func deliver(_ deliveries: [HubDelivery]) async throws(HubError) -> [HubReceipt] {
+    func deliver(_ deliveries: [HubDelivery]) async throws(HubError) -> HubAnswer {
         let isAway = failures.withLock { failures in
             failures -= 1
             return failures >= 0
         }
         if isAway { throw .away("not there") }
-        return deliveries.map { HubReceipt(id: $0.id, revision: $0.revision, state: $0.state, outcome: .accepted) }
+        return HubAnswer(
+            deliveries.map {
+                HubReceipt(id: $0.id, revision: $0.revision, state: $0.state, outcome: .accepted)
+            }, from: old)
     }
-    func status(of items: [ID<QueueItem>]) async throws(HubError) -> [HubReceipt] {
-        items.map { HubReceipt(id: $0, revision: 1, state: .waiting, outcome: .accepted) }
+    func status(of items: [ID<QueueItem>]) async throws(HubError) -> HubAnswer {
+        HubAnswer(items.map { HubReceipt(id: $0, revision: 1, state: .waiting, outcome: .accepted) }, from: old)
     }
     func keep(thumbnail jpeg: [UInt8], of item: ID<QueueItem>) async throws(HubError) {}
     func books(_ isbns: [ISBN], within limit: Duration) async throws(HubError) -> [HubBook] { [] }

@@ -191,22 +191,6 @@ import Testing
         #expect(try await hub.library.count(in: [.waiting]) == 2)
         try await end()
     }
-
-    @Test func `sends everything again to a hub that was restored to an older state`() async throws {
-        let items = try await captureMany(120)
-        try await station.deliver()
-        let other = try await RunningHub()
-        let (_, token) = try await other.library.pair(station.paired.id, named: "kitchen", at: Date())
-        let client = HubClient(
-            address: try HubAddress(other.address), userAgent: "Bookplate/test", certificateFile: nil, token: { token })
-        let sender = HubSender(
-            outbox: station.outbox, client: client, link: HubLink(), token: { token }, clock: ContinuousClock())
-        _ = await sender.flush()
-        #expect(await sender.flush())
-        #expect(try await Set(other.library.items(in: [.waiting]).map(\.id)) == Set(items.map(\.id)))
-        try await other.stop()
-        try await end()
-    }
 }
 
 extension RunningHub {

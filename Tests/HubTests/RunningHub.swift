@@ -15,8 +15,10 @@ final class RunningHub: Sendable {
     private let server: KioskServer
     private let task: Task<Void, any Error>
 
-    init(accessCode: String? = nil) async throws {
-        folder = try temporaryFolder("hub")
+    /// - Parameter folder: the folder of a hub that was stopped; by default, a new folder.
+    init(accessCode: String? = nil, in folder: String? = nil) async throws {
+        let folder = try folder ?? temporaryFolder("hub")
+        self.folder = folder
         let library = try LibraryFile.open(at: folder + "/library.sqlite", device: "hub")
         self.library = library
         var configuration = KioskServer.Configuration()
@@ -43,6 +45,17 @@ final class RunningHub: Sendable {
         await server.stop()
         _ = await task.result
         try FileManager.default.removeItem(atPath: folder)
+    }
+
+    /// Stops the hub, puts a backup in place of its library, and starts it again, on another port.
+    func restored(from backup: String) async throws -> RunningHub {
+        let identity = try await library.identity()
+        await server.stop()
+        _ = await task.result
+        try library.close()
+        _ = try LibraryFile.restore(
+            from: backup, to: folder + "/library.sqlite", keeping: identity, at: Date())
+        return try await RunningHub(in: folder)
     }
 
     /// Returns the titles of the books, sorted.

@@ -102,12 +102,12 @@ struct ScanProgram {
 
     /// Sends the items that wait for the hub. Retries while the hub takes longer than the program waits, as it may on a
     /// busy machine.
-    func deliver() async throws -> (status: Int32, out: String, err: String) {
+    func deliver(_ options: String...) async throws -> (status: Int32, out: String, err: String) {
         for _ in 0..<20 {
-            let sent = try await run("hub", "send")
+            let sent = try await run(["hub", "send"] + options)
             if sent.status != 69 { return sent }
         }
-        return try await run("hub", "send")
+        return try await run(["hub", "send"] + options)
     }
 
     func run(_ arguments: String..., input: String = "") async throws -> (status: Int32, out: String, err: String) {

@@ -102,6 +102,32 @@ public struct HubReceipt: Sendable, Equatable, Codable {
     }
 }
 
+/// The hub's answer to a request about items.
+public struct HubAnswer: Sendable, Equatable {
+    public var receipts: [HubReceipt]
+    public var hub: HubInstance
+
+    public init(_ receipts: [HubReceipt], from hub: HubInstance) {
+        self.receipts = receipts
+        self.hub = hub
+    }
+}
+
+/// The library that a hub serves, and the time for which it has had the library open. A library can be replaced by a
+/// backup only while it is closed, so a station that sees another instance asks about everything that it has delivered.
+public struct HubInstance: Sendable, Equatable {
+    /// The id of the library, which its backups share; `nil` from a hub with an older version of Bookplate.
+    public var library: String?
+    /// An id that is different each time the hub opens its library; `nil` from a hub with an older version of
+    /// Bookplate.
+    public var opening: String?
+
+    public init(library: String?, opening: String?) {
+        self.library = library
+        self.opening = opening
+    }
+}
+
 /// The data that the hub has for an ISBN.
 public struct HubBook: Sendable, Equatable, Codable {
     public var isbn: ISBN
@@ -154,6 +180,8 @@ public protocol HubQueue: Sendable {
     func keepThumbnail(
         _ jpeg: [UInt8], of item: ID<QueueItem>, from station: ID<PairedStation>
     ) async throws -> Bool
+    /// Returns the ids of this library and of its present opening.
+    func instance() async throws -> HubInstance
     /// Returns what is known about each ISBN, in the order of the ISBNs.
     func knownBooks(_ isbns: [ISBN], at now: Date) async throws -> [HubBook]
 }

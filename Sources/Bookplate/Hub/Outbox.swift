@@ -22,18 +22,29 @@ public protocol Outbox: CaptureQueue, History {
     func undelivered(limit: Int) async throws -> [HubDelivery]
     /// Returns the number of items whose present state the hub does not have yet.
     func undeliveredCount() async throws -> Int
-    /// Applies the hub's receipts: delivered changes no longer wait to be sent, and items that were confirmed or
-    /// skipped at the hub leave the queue.
+    /// Applies the hub's answer: delivered changes no longer wait to be sent, and items that were confirmed or skipped
+    /// at the hub leave the queue. Items of which the hub has only an older state are queued for delivery again.
     ///
     /// - Parameter deliveries: the deliveries that the receipts answer; empty if the hub was only queried for the state
     ///   of the items.
     /// - Returns: the news to show to a person.
-    func apply(_ receipts: [HubReceipt], of deliveries: [HubDelivery]) async throws -> [HubNews]
-    /// Returns the items that wait both here and at the hub, latest captured first. A person at the hub may confirm or
-    /// skip such an item.
-    func openAtHub() async throws -> [ID<QueueItem>]
+    func apply(_ answer: HubAnswer, of deliveries: [HubDelivery]) async throws -> [HubNews]
+    /// Returns the items that the hub has received in their present state, latest captured first. Items that the hub
+    /// has refused are left out, as are items that the hub received with another library.
+    ///
+    /// - Parameters:
+    ///   - library: the id of the hub's library; `nil` if it is unknown.
+    ///   - onlyWaiting: true to return only items that wait for an answer. A person at the hub may confirm or skip such
+    ///     an item.
+    func delivered(to library: String?, onlyWaiting: Bool) async throws -> [ID<QueueItem>]
     /// Queues items for delivery again, because the hub has lost them.
     func deliverAgain(_ items: [ID<QueueItem>]) async throws
+    /// Records the library that the hub serves now.
+    ///
+    /// - Returns: the news if the hub served another library before.
+    func connect(toLibrary library: String) async throws -> HubNews?
+    /// Queues the items for delivery that the hub has received with other libraries than the present one.
+    func deliverToPresentLibrary() async throws
     /// Returns the next delivered item whose thumbnail the hub does not have.
     func nextThumbnail() async throws -> (item: ID<QueueItem>, jpeg: [UInt8])?
     /// Records that the hub has the item's thumbnail.
@@ -61,6 +72,9 @@ public enum HubNews: Sendable, Equatable {
     /// The confirmation was undone here, but the hub kept the book.
     case kept(ID<QueueItem>, reason: String)
     case refused(ID<QueueItem>, reason: String)
+    /// The hub serves another library than before. The number of items is given that the hub received with the earlier
+    /// library; they are not sent again.
+    case otherLibrary(count: Int)
 }
 
 /// The status of a hub, as the station knows it.

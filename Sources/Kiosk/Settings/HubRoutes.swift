@@ -70,7 +70,7 @@ struct HubRoutes: Sendable {
             throw Self.refusal("The request contains the same item twice.")
         }
         let receipts = try await parts.library.receive(items, from: station, at: parts.ports.now())
-        return JSONResponse(["items": .array(receipts.map(\.json))])
+        return try await answer(receipts)
     }
 
     private func status(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
@@ -79,7 +79,14 @@ struct HubRoutes: Sendable {
         try Self.check(count: ids.count, atMost: HubDelivery.mostAtOnce)
         let receipts = try await parts.library.status(
             of: ids.map { ID(rawValue: String($0)) }, from: station.id)
-        return JSONResponse(["items": .array(receipts.map(\.json))])
+        return try await answer(receipts)
+    }
+
+    private func answer(_ receipts: [HubReceipt]) async throws -> JSONResponse {
+        let hub = try await parts.library.instance()
+        return JSONResponse([
+            "items": .array(receipts.map(\.json)), "library": JSONValue(hub.library), "opening": JSONValue(hub.opening),
+        ])
     }
 
     private func thumbnail(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {

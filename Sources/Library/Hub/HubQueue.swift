@@ -87,6 +87,10 @@ extension LibraryFile: HubQueue {
         }
     }
 
+    public func instance() async throws -> HubInstance {
+        HubInstance(library: try await identity(), opening: holder)
+    }
+
     public func keepThumbnail(
         _ jpeg: [UInt8], of item: ID<QueueItem>, from station: ID<PairedStation>
     ) async throws -> Bool {

@@ -104,13 +104,15 @@ extension LibraryFile: Outbox {
         try await read { db in try db.value(Int.self, "SELECT count(*) FROM outboxItem WHERE revision > sent") ?? 0 }
     }
 
-    public func openAtHub() async throws -> [ID<QueueItem>] {
+    public func delivered(to library: String?, onlyWaiting: Bool) async throws -> [ID<QueueItem>] {
         try await read { db in
             try db.rows(
                 """
                 SELECT uuid FROM intakeItem JOIN outboxItem ON item = id
-                WHERE state = 'waiting' AND revision = sent ORDER BY id DESC
-                """
+                WHERE revision = sent AND refused < sent AND (NOT ?1 OR state = 'waiting')
+                    AND (?2 IS NULL OR library IS NULL OR library = ?2)
+                ORDER BY id DESC
+                """, [onlyWaiting, library]
             ).map { ID(rawValue: $0["uuid"]) }
         }
     }
@@ -122,6 +124,40 @@ extension LibraryFile: Outbox {
                 UPDATE outboxItem SET sent = 0, hasSentThumbnail = 0
                 WHERE item IN (SELECT id FROM intakeItem WHERE uuid IN (SELECT value FROM json_each(?)))
                 """, [jsonList(items.map(\.rawValue))])
+        }
+    }
+
+    public func connect(toLibrary library: String) async throws -> HubNews? {
+        let isKnown = try await read { db in
+            try db.value(
+                Int64.self,
+                """
+                SELECT 1 FROM outbox WHERE library = ?
+                    AND NOT EXISTS (SELECT 1 FROM outboxItem WHERE sent > 0 AND library IS NULL)
+                """, [library]) != nil
+        }
+        if isKnown { return nil }
+        return try await write { db in
+            // Items without a library were delivered by a version that did not record it, to the earliest library.
+            let before = try db.value(String.self, "SELECT library FROM outbox")
+            try db.run(
+                "UPDATE outboxItem SET library = ? WHERE sent > 0 AND library IS NULL", [before ?? library])
+            try db.run("UPDATE outbox SET library = ?", [library])
+            guard let before, before != library else { return nil }
+            let count =
+                try db.value(
+                    Int.self, "SELECT count(*) FROM outboxItem WHERE sent > 0 AND library <> ?", [library]) ?? 0
+            return count == 0 ? nil : .otherLibrary(count: count)
+        }
+    }
+
+    public func deliverToPresentLibrary() async throws {
+        try await write { db in
+            try db.run(
+                """
+                UPDATE outboxItem SET sent = 0, hasSentThumbnail = 0
+                WHERE sent > 0 AND library <> (SELECT library FROM outbox)
+                """)
         }
     }
 
@@ -148,23 +184,42 @@ extension LibraryFile: Outbox {
 
     // MARK: Receipts
 
-    public func apply(_ receipts: [HubReceipt], of deliveries: [HubDelivery]) async throws -> [HubNews] {
+    public func apply(_ answer: HubAnswer, of deliveries: [HubDelivery]) async throws -> [HubNews] {
         let delivered = Dictionary(deliveries.map { ($0.id, $0.revision) }, uniquingKeysWith: max)
-        return try await write { db in try receipts.compactMap { try Self.apply($0, delivered[$0.id], db) } }
+        return try await write { db in
+            try answer.receipts.compactMap { try Self.apply($0, from: answer.hub.library, delivered[$0.id], db) }
+        }
     }
 
-    private static func apply(_ receipt: HubReceipt, _ delivered: Int?, _ db: Database) throws -> HubNews? {
+    private static func apply(
+        _ receipt: HubReceipt, from library: String?, _ delivered: Int?, _ db: Database
+    ) throws -> HubNews? {
         guard let stored = try StoredItem.one(db, receipt.id),
-            let row = try db.row("SELECT revision, sent FROM outboxItem WHERE item = ?", [stored.row])
+            let row = try db.row("SELECT revision, sent, confirmed FROM outboxItem WHERE item = ?", [stored.row])
         else { return nil }
         let (revision, sent): (Int, Int) = (row["revision"], row["sent"])
         if let delivered, delivered > sent {
             try db.run(
-                "UPDATE outboxItem SET sent = min(revision, ?), copy = ? WHERE item = ?",
+                """
+                UPDATE outboxItem
+                SET sent = min(revision, ?1), refused = iif(?2, ?1, 0), copy = ?3, library = coalesce(?4, library)
+                WHERE item = ?5
+                """,
                 [
-                    delivered, receipt.outcome == .saved ? receipt.copy?.rawValue.storable(TextLimit.name) : nil,
+                    delivered, receipt.outcome == .refused,
+                    receipt.outcome == .saved ? receipt.copy?.rawValue.storable(TextLimit.name) : nil, library,
                     stored.row,
                 ])
+        }
+        if delivered == nil, receipt.revision < sent {
+            // The hub was put back to an older state. An answer that was given at the hub itself has no revision of
+            // its own in an outbox that an older version wrote, so there the states are compared.
+            let isAnsweredAtHub = stored.item.state != .waiting && row["confirmed"] as String? == nil
+            if isAnsweredAtHub, receipt.state == stored.item.state { return nil }
+            try db.run(
+                "UPDATE outboxItem SET sent = ?, hasSentThumbnail = 0 WHERE item = ?",
+                [max(0, receipt.revision), stored.row])
+            return nil
         }
         // The item was changed here after this delivery, so the next delivery decides.
         guard max(sent, delivered ?? 0) >= revision else { return nil }
@@ -185,7 +240,11 @@ extension LibraryFile: Outbox {
         try db.run(
             "UPDATE intakeItem SET state = ?, leaseHolder = NULL, leaseUntil = NULL WHERE id = ?",
             [receipt.state.rawValue, stored.row])
-        try db.run("UPDATE outboxItem SET sent = revision WHERE item = ?", [stored.row])
+        // The update above has incremented the revision, which is taken back, so that it stays the revision that the
+        // hub has. The confirmation of a person here counts no longer, unless the hub kept its book.
+        try db.run(
+            "UPDATE outboxItem SET revision = ?1, sent = ?1, confirmed = iif(?2, confirmed, NULL) WHERE item = ?3",
+            [revision, receipt.outcome == .kept, stored.row])
         return receipt.outcome == .kept && isNews
             ? .kept(receipt.id, reason: reason) : .answered(receipt.id, receipt.state, receipt.copy)
     }
@@ -214,9 +273,12 @@ extension HubDelivery {
         let confirmed =
             item.state == .confirmed
             ? try (row["confirmed"] as String?).map { try decodeJSON(StoredConfirmation.self, $0) } : nil
+        // If the hub has lost an item that was confirmed at the hub, only the hub knew the confirmed data. The item
+        // then waits there again.
+        let state = item.state == .confirmed && confirmed == nil ? .waiting : item.state
         self.init(
             id: item.id, revision: row["revision"], isbn13: item.isbn.digits, raw: item.raw, addon: item.addon,
-            captured: item.captured.rfc3339, preset: confirmed?.preset ?? item.preset, state: item.state,
+            captured: item.captured.rfc3339, preset: confirmed?.preset ?? item.preset, state: state,
             metadata: confirmed?.metadata ?? item.metadata, isFound: item.outcome == .found,
             confirmation: confirmed.map { Confirmation(act: $0.act, anotherCopy: $0.anotherCopy) })
     }

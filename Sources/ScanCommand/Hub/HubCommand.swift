@@ -127,13 +127,24 @@ struct HubStatusCommand: AsyncParsableCommand {
 
 struct HubSendCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "send", abstract: "Send the waiting books to a hub now.")
+        commandName: "send", abstract: "Send the waiting books to a hub now.",
+        discussion: """
+            If the hub was restored to an older backup, this also sends what the backup
+            lacks, from the last 30 days. A hub that has another library than before gets
+            only what waits, unless you add --all.
+            """)
 
     @OptionGroup var hub: NamedHub
+    @Flag(help: "Also send what the hub received with an earlier library, in the last 30 days.") var all = false
     @OptionGroup var paths: PathOptions
 
     func run() async throws {
         let run = try await Wiring(settings: paths.settings()).openHub(hub.address)
+        if all {
+            // First the hub is asked which library it has now.
+            _ = try await run.finish()
+            try await run.outbox.deliverToPresentLibrary()
+        }
         // If the hub no longer knows this station, it cannot have received everything, even if nothing waits.
         let hasAll = try await run.finish()
         guard hasAll, run.link.status != .unpaired else { throw ExitCode(ExitStatus.unavailable.rawValue) }

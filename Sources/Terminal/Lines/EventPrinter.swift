@@ -176,6 +176,9 @@ extension HubNews {
         case .owned(_, let reason): "The book waits in the hub's queue: \(reason.printable)."
         case .kept(_, let reason): "Undone on this device, but the hub kept the book: \(reason.printable)."
         case .refused(_, let reason): "The hub refused the book: \(reason.printable)."
+        case .otherLibrary(let count):
+            "The hub now has another library. \(counted(count, "capture")) that its earlier library received \(count == 1 ? "is" : "are") not sent to this one. "
+                + "To send \(count == 1 ? "it" : "them") as well, run 'scan hub send --all'."
         }
     }
 }

@@ -251,7 +251,7 @@ package actor LiveTerminal {
             }
             events.record([event])
             show("\(answer == .confirmed ? "confirmed" : "skipped") at the hub: \(title ?? "")", .faint)
-        case .owned, .kept, .refused:
+        case .owned, .kept, .refused, .otherLibrary:
             if let message = news.message { show(message, .attention) }
         }
     }
