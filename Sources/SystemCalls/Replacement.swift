@@ -17,7 +17,7 @@ public struct FileError: Error, Sendable, Equatable, CustomStringConvertible {
 /// ``commitFile(_:to:)``. If an error occurs, the partial file is removed and the file is unchanged. The one exception
 /// is an error while the folder is synced, because the file has already been replaced by then.
 ///
-/// - Parameter mode: the mode of the new file, without the bits of the umask.
+/// - Parameter mode: the mode of the new file, whatever the umask is.
 public func replaceFile(_ path: String, with bytes: some Sequence<UInt8>, mode: mode_t) throws(FileError) {
     // Each call uses a name of its own, so that two processes that replace a file at once do not mix their bytes.
     let partial = "\(path).partial-\(String(UInt64.random(in: .min ... .max), radix: 36))"
@@ -27,7 +27,11 @@ public func replaceFile(_ path: String, with bytes: some Sequence<UInt8>, mode: 
             partial, .writeOnly, options: [.create, .exclusiveCreate, .closeOnExec],
             permissions: FilePermissions(rawValue: mode))
         isCreated = true
-        _ = try file.closeAfter { try file.writeAll(bytes) }
+        _ = try file.closeAfter {
+            // A file system without modes, such as FAT, answers EPERM.
+            guard fchmod(file.rawValue, mode) == 0 || Errno.current == .notPermitted else { throw Errno.current }
+            return try file.writeAll(bytes)
+        }
         try commitFile(partial, to: path)
     } catch {
         if isCreated { unlink(partial) }

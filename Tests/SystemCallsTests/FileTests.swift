@@ -18,6 +18,17 @@ import Testing
         #expect(stat(path, &facts) == 0 && facts.st_mode & 0o777 == 0o600)
     }
 
+    @Test func `has the requested mode whatever the umask is`() async throws {
+        // In a process of its own, because the umask holds for all threads.
+        await #expect(processExitsWith: .success) {
+            let folder = try Scratch()
+            umask(0o077)
+            try replaceFile(folder.file("a"), with: [1], mode: 0o660)
+            var facts = stat()
+            guard stat(folder.file("a"), &facts) == 0, facts.st_mode & 0o777 == 0o660 else { exit(1) }
+        }
+    }
+
     @Test func `reports its own path if its folder is missing`() {
         #expect(throws: FileError(path: folder.file("none/a"), errno: .noSuchFileOrDirectory)) {
             try replaceFile(folder.file("none/a"), with: [1], mode: 0o600)
