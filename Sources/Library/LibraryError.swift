@@ -147,6 +147,9 @@ extension LibraryError {
             switch error.resultCode {
             case .SQLITE_CORRUPT: self = .corrupt(path: path, what: "SQLite code \(code.rawValue)")
             case .SQLITE_NOTADB: self = .foreign(path: path, what: "a file that SQLite cannot read")
+            // The program's statements are right, so what the statement names is missing from a damaged schema.
+            case .SQLITE_ERROR where error.sql != nil:
+                self = .corrupt(path: path, what: error.message ?? "SQLite code \(code.rawValue)")
             case .SQLITE_BUSY, .SQLITE_LOCKED: self = .locked(path: path)
             case .SQLITE_PERM, .SQLITE_READONLY, .SQLITE_AUTH: self = .permission(path: path, errno: nil)
             case .SQLITE_CONSTRAINT, .SQLITE_MISMATCH, .SQLITE_RANGE:

@@ -4,6 +4,7 @@ import FoundationEssentials
 import GRDB
 import Glibc
 import Synchronization
+import SystemPackage
 
 /// An open library: one SQLite file, with its covers and backups beside it. Other processes can have the same file
 /// open.
@@ -50,7 +51,8 @@ public final class LibraryFile: Sendable {
     /// and its folders. Blocks for a few milliseconds, or longer if other processes open the library at the same time.
     ///
     /// A file that is damaged, or that a newer Bookplate or another program has written, is left as it is, byte for
-    /// byte.
+    /// byte. A library on a medium that is mounted read-only can be read; every write throws
+    /// ``LibraryError/permission(path:errno:)``.
     ///
     /// - Parameters:
     ///   - device: the device's name in captures and changes; the host name by default.
@@ -66,6 +68,11 @@ public final class LibraryFile: Sendable {
         let location = LibraryLocation(path)
         let path = location.path
         do {
+            if try location.isOnReadOnlyMedium() {
+                return LibraryFile(
+                    path: path, device: device ?? hostName(), database: try openImmutable(location), lock: nil,
+                    clock: clock, zone: zone)
+            }
             let lock = try location.prepare()
             try lock.acquire(.exclusive, .opening, within: lockTimeout, library: path)
             let isAlone = try lock.attempt(.exclusive, .inUse)
@@ -154,11 +161,58 @@ public final class LibraryFile: Sendable {
         try queue.close()
     }
 
+    /// Opens a library that no process can change, without the side files that SQLite cannot create there. Source:
+    /// https://www.sqlite.org/uri.html#uriimmutable
+    private static func openImmutable(_ location: LibraryLocation) throws -> DatabaseQueue {
+        let header = try FileHeader(of: location.path)
+        try header.check(path: location.path)
+        // A log cannot be read there, and a library with an older schema cannot be migrated.
+        guard try !location.hasLeftoverLog(), header.userVersion == Schema.version else {
+            throw LibraryError(errno: EROFS, path: location.path)
+        }
+        let name = location.path.replacing("%", with: "%25").replacing("?", with: "%3F").replacing("#", with: "%23")
+        return try DatabaseQueue(path: "file:\(name)?immutable=1", configuration: configuration(readonly: true))
+    }
+
     private static func openPool(at path: String, lockTimeout: LockTimeout) throws -> DatabasePool {
-        let pool = try DatabasePool(path: path, configuration: configuration(lockTimeout: lockTimeout))
-        // GRDB sets NORMAL, which can lose the last commits in a power cut. Only the connection that writes needs FULL.
-        try pool.writeWithoutTransaction { db in try db.execute(sql: "PRAGMA synchronous = FULL") }
+        let configuration = configuration(lockTimeout: lockTimeout)
+        let first = try beginLog(of: path, configuration)
+        let pool = try DatabasePool(path: path, configuration: configuration)
+        try first?.close()
+        try pool.writeWithoutTransaction { db in
+            // GRDB sets NORMAL, which can lose the last commits in a power cut. Only the connection that writes needs
+            // FULL.
+            try db.execute(sql: "PRAGMA synchronous = FULL")
+            // A log that has grown during a long read is cut to this size, once all of it is in the file. Usually,
+            // SQLite starts at the beginning of the log again after 1,000 pages, which are 4 MiB.
+            try db.execute(sql: "PRAGMA journal_size_limit = \(4 << 20)")
+        }
         return pool
+    }
+
+    /// Makes an empty write-ahead log 32 bytes long. If the log is empty, GRDB's pool writes to the library when it is
+    /// opened (Database.setUpWALMode; groue/GRDB.swift#102), and so waits for the write of another process, even if
+    /// nothing is written later. SQLite takes a log of at most 32 bytes, the length of its header, for an empty one
+    /// (wal.c, walIndexRecover).
+    ///
+    /// - Returns: a connection that has to stay open until the pool is open, because the last connection to close
+    ///   removes the log; `nil` if the log has content.
+    private static func beginLog(of path: String, _ configuration: Configuration) throws -> DatabaseQueue? {
+        guard try fileFacts(path + "-wal")?.st_size ?? 0 == 0 else { return nil }
+        let first = try DatabaseQueue(path: path, configuration: configuration)
+        // At the first read, SQLite creates the log, with the owner and the mode of the library.
+        try first.read { db in _ = try Int.fetchOne(db, sql: "PRAGMA user_version") }
+        // Not yet in the log mode: the pool switches to it.
+        guard try fileFacts(path + "-wal") != nil else { return first }
+        do {
+            // If another process has just written to the log, the bytes are appended, and its next commit overwrites
+            // them.
+            let log = try FileDescriptor.open(path + "-wal", .writeOnly, options: [.append, .closeOnExec])
+            _ = try log.closeAfter { try log.writeAll([UInt8](repeating: 0, count: LibraryLocation.logHeaderSize)) }
+        } catch {
+            throw LibraryError(system: error, path: path + "-wal")
+        }
+        return first
     }
 
     /// Returns the configuration for a connection to a library.

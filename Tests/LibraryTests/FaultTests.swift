@@ -58,11 +58,19 @@ import Testing
     }
 
     @Test(.enabled(if: canMount, "needs root and mount"))
-    func `a disk mounted read-only is a permission error`() throws {
+    func `on a disk mounted read-only, a library can be read, and every write is a permission error`() async throws {
         let disk = try SmallDisk(bytes: 4 << 20)
-        try LibraryFile.open(at: disk("library.sqlite")).close()
+        let library = try LibraryFile.open(at: disk("library.sqlite"))
+        try await library.save(dune, record("Dune"))
+        try library.close()
         try disk.remount("ro")
-        for path in [disk("library.sqlite"), disk("new.sqlite"), disk("folder/new.sqlite")] {
+        let existing = try LibraryFile.open(at: disk("library.sqlite"))
+        #expect(try await existing.find("dune") == ["Dune"])
+        await #expect(throws: LibraryError.permission(path: disk("library.sqlite"), errno: nil)) {
+            try await existing.save(odyssey, record("Odyssey"))
+        }
+        try existing.close()
+        for path in [disk("new.sqlite"), disk("folder/new.sqlite")] {
             let error = #expect(throws: LibraryError.self) { try LibraryFile.open(at: path) }
             #expect(error?.category == .permission)
         }

@@ -9,6 +9,13 @@ import Testing
 @Suite struct OpeningTests {
     let folder = Folder()
 
+    /// A connection of another program, which may leave a transaction open.
+    private static var foreign: Configuration {
+        var configuration = Configuration()
+        configuration.allowsUnsafeTransactions = true
+        return configuration
+    }
+
     @Test func `creates a library with its folders, for its owner alone`() async throws {
         let path = folder("deep/er/library.sqlite")
         let library = try LibraryFile.open(at: path, device: "hall")
@@ -31,6 +38,67 @@ import Testing
         try library.close()
     }
 
+    /// The foreign connection has begun a write, as `sqlite3` does, before the library is opened.
+    @Test(arguments: [false, true])
+    func `a library is opened and read while another program writes`(hasLog: Bool) async throws {
+        let path = folder("library.sqlite")
+        let first = try LibraryFile.open(at: path)
+        try await first.save(dune, record("Dune"))
+        try first.close()
+        let foreign = try DatabaseQueue(path: path, configuration: Self.foreign)
+        if hasLog { try await foreign.write { db in try db.execute(sql: "UPDATE edition SET title = 'Dune'") } }
+        try await foreign.writeWithoutTransaction { db in
+            try db.execute(sql: "BEGIN IMMEDIATE; UPDATE edition SET title = 'never committed'")
+        }
+        let library = try LibraryFile.open(at: path, lockTimeout: .zero)
+        #expect(try await library.find("") == ["Dune"])
+        await #expect(throws: LibraryError.locked(path: path)) { try await library.save(odyssey, record("Odyssey")) }
+        try library.close()
+        try await foreign.writeWithoutTransaction { db in try db.execute(sql: "ROLLBACK") }
+        try foreign.close()
+        #expect(try await LibraryFile.open(at: path).find("") == ["Dune"])
+    }
+
+    @Test func `a log that grew during a long read is cut afterwards`() async throws {
+        let path = folder("library.sqlite")
+        let library = try LibraryFile.open(at: path)
+        try await library.save(dune, record("Dune"))
+        let reader = try DatabaseQueue(path: path, configuration: Self.foreign)
+        try await reader.writeWithoutTransaction { db in
+            try db.execute(sql: "BEGIN")
+            _ = try Int.fetchOne(db, sql: "SELECT count(*) FROM copy")
+        }
+        for _ in 0..<3 {
+            try await library.database.write { db in
+                try db.execute(
+                    sql: """
+                        INSERT OR REPLACE INTO answer
+                        VALUES ('9780000000000', 'found', 0, '"' || hex(zeroblob(2 << 20)) || '"')
+                        """)
+            }
+        }
+        func size() throws -> Int { try fileFacts(path + "-wal")?.st_size ?? 0 }
+        #expect(try size() > 8 << 20)
+        try await reader.writeWithoutTransaction { db in try db.execute(sql: "COMMIT") }
+        for title in ["Emma", "Ulysses"] { try await library.save(nil, record(title)) }
+        #expect(try size() <= 4 << 20)
+        try reader.close()
+        try library.close()
+    }
+
+    @Test func `a library that is only read stays as it is, byte for byte`() async throws {
+        let path = folder("library.sqlite")
+        let library = try LibraryFile.open(at: path)
+        try await library.save(dune, record("Dune"))
+        try library.close()
+        let before = try bytes(of: path)
+        let again = try LibraryFile.open(at: path)
+        #expect(try await again.find("") == ["Dune"])
+        try again.close()
+        #expect(try bytes(of: path) == before)
+        #expect(names(in: folder.path) == ["library.sqlite"])
+    }
+
     @Test func `an empty file is a new library`() async throws {
         try write([], to: folder("library.sqlite"))
         let library = try LibraryFile.open(at: folder("library.sqlite"))
@@ -48,6 +116,29 @@ import Testing
         try queue.close()
         let library = try LibraryFile.open(at: folder("library.sqlite"))
         try await library.save(dune, record("Dune"))
+    }
+
+    /// One letter of a name in the schema has changed, so the file is sound for SQLite.
+    @Test(arguments: ["edition", "copy"])
+    func `a library with a changed letter in its schema is said to be damaged`(table: String) async throws {
+        let path = folder("library.sqlite")
+        let library = try LibraryFile.open(at: path)
+        try await library.save(dune, record("Dune"))
+        try library.close()
+        let disk = try DatabaseQueue(path: path)
+        try await disk.write { db in
+            try db.execute(sql: "PRAGMA writable_schema = ON")
+            try db.execute(
+                sql: "UPDATE sqlite_schema SET sql = replace(sql, ' uuid TEXT', ' uuie TEXT') WHERE name = ?",
+                arguments: [table])
+        }
+        try disk.close()
+        await #expect {
+            let damaged = try LibraryFile.open(at: path)
+            _ = try await damaged.find("")
+        } throws: { error in
+            (error as? LibraryError)?.category == .corrupt
+        }
     }
 
     /// The kinds of files that must be refused and left as they are.

@@ -196,3 +196,48 @@ func sqlite(_ path: String, _ sql: String) throws -> String {
         }
     }
 }
+
+/// A folder that is mounted read-only in the mount namespace of one program. Needs root.
+private enum ReadOnlyMedium {
+    static let isPossible = (try? run("/tmp", ["true"]).status) == 0
+
+    static func run(
+        _ folder: String, _ words: [String], _ environment: [String: String] = ["PATH": "/usr/bin:/bin"]
+    ) throws -> (status: Int32, out: String) {
+        let process = Process()
+        let out = Pipe()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/unshare")
+        let mount = #"mount --bind "$1" "$1" && mount -o remount,bind,ro "$1" && shift && exec "$@""#
+        process.arguments = ["-m", "--propagation", "private", "sh", "-c", mount, "sh", folder] + words
+        process.environment = environment
+        (process.standardOutput, process.standardError) = (out, out)
+        try process.run()
+        let text = String(decoding: try out.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+        process.waitUntilExit()
+        return (process.terminationStatus, text)
+    }
+}
+
+@Suite(.enabled(if: ReadOnlyMedium.isPossible, "a read-only mount needs root"))
+struct `A library on a read-only medium` {
+    @Test func `is listed and searched, and no write is reported as saved`() throws {
+        var scan = try ScanProcess.offline()
+        defer { try? scan.remove() }
+        let medium = scan.home.path + "/a medium? 100%"
+        try FileManager.default.createDirectory(atPath: medium, withIntermediateDirectories: false)
+        scan.environment["BOOKPLATE_LIBRARY"] = medium + "/library.sqlite"
+        #expect(try scan.run("library", "add", "--title", "Dune").status == 0)
+        let before = try Data(contentsOf: URL(fileURLWithPath: scan.library))
+        func run(_ arguments: String...) throws -> (status: Int32, out: String) {
+            try ReadOnlyMedium.run(medium, [ScanProcess.program.path] + arguments, scan.environment)
+        }
+        for arguments in [["library", "list"], ["library", "search", "dune"], ["stats"]] {
+            let ending = try ReadOnlyMedium.run(medium, [ScanProcess.program.path] + arguments, scan.environment)
+            #expect(ending.status == 0, "\(arguments): \(ending.out)")
+        }
+        #expect(try run("library", "list").out.contains("Dune"))
+        let refused = try run("library", "add", "--title", "Emma")
+        #expect(refused.status == 77, "\(refused.out)")
+        #expect(try Data(contentsOf: URL(fileURLWithPath: scan.library)) == before)
+    }
+}

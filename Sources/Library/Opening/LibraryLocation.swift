@@ -20,6 +20,11 @@ struct LibraryLocation {
         mode = (try? fileMode(in: folder(of: path))) ?? 0o600
     }
 
+    /// Returns true if there is a file, and it is on a file system that is mounted read-only.
+    func isOnReadOnlyMedium() throws(LibraryError) -> Bool {
+        try fileFacts(path) != nil && access(path, W_OK) != 0 && errno == EROFS
+    }
+
     /// Creates the library's folders, and the side file for the locks.
     func prepare() throws(LibraryError) -> LibraryLock {
         let parent = folder(of: path)
@@ -42,7 +47,12 @@ struct LibraryLocation {
 
     /// Returns true if there is a write-ahead log with content beside the file. Then either a process has the file
     /// open, or a process has ended without closing it.
-    func hasLeftoverLog() throws(LibraryError) -> Bool { try fileFacts(path + "-wal")?.st_size ?? 0 > 0 }
+    func hasLeftoverLog() throws(LibraryError) -> Bool {
+        try fileFacts(path + "-wal")?.st_size ?? 0 > Self.logHeaderSize
+    }
+
+    /// The size of the header of a write-ahead log. Source: https://www.sqlite.org/fileformat.html, 4.1
+    static let logHeaderSize = 32
 
     /// Inspects the file without changing a byte of it.
     ///
