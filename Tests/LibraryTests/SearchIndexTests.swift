@@ -34,6 +34,43 @@ import Testing
         #expect(now == anew, comment)
     }
 
+    /// Flash cards wear with every page that is written.
+    @Test func `a change writes only the part of the index that it concerns`() async throws {
+        let library = try LibraryFile.inMemory()
+        let book = try await library.save(dune, record("Dune")).id
+        try await library.database.write { db in
+            try db.execute(
+                sql: """
+                    CREATE TEMP TABLE written (copy INTEGER);
+                    CREATE TEMP TRIGGER writes AFTER INSERT ON main.listing BEGIN INSERT INTO written VALUES (NEW.copy); END
+                    """)
+        }
+        func listed() async throws -> Int {
+            try await library.database.write { db in try Int.fetchOne(db, sql: "SELECT count(*) FROM written") ?? 0 }
+        }
+        func words() async throws -> [String] {
+            try await library.read { db in
+                try String.fetchAll(db, sql: "SELECT id || quote(block) FROM searchText_data ORDER BY id")
+            }
+        }
+        let before = try await words()
+        _ = try await library.add(Note(text: "melange", created: noon), to: book, at: noon)
+        #expect(try await listed() == 0)
+        #expect(try await library.find("melange") == ["Dune"])
+        let noted = try await words()
+        #expect(noted != before)
+        _ = try await library.update(book, at: noon) { $0.copy.rating = 4 }
+        #expect(try await listed() == 1)
+        #expect(try await words() == noted)
+        _ = try await library.update(book, at: noon) { $0.edition.metadata.title = "Arrakis" }
+        #expect(try await library.find("dune").isEmpty)
+        #expect(try await library.find("arrakis") == ["Arrakis"])
+        _ = try await library.trash([book], at: noon)
+        try await library.purge([book])
+        #expect(try await library.find("arrakis").isEmpty)
+        #expect(try await listed() == 3)
+    }
+
     @Test func `after any acts the index is the same as a rebuilt one`() async throws {
         var random = SplitMix(seed: 11)
         let words = ["Zoë", "b'", "東京", "d\"q", "e\\f", "🐛", "Straße"]

@@ -53,8 +53,7 @@ struct SearchIndex {
 
     private mutating func store(_ copies: [Int64]) throws {
         let chosen = jsonList(copies)
-        try db.run("DELETE FROM listing WHERE copy IN (SELECT value FROM json_each(?))", [chosen])
-        try db.run("DELETE FROM searchText WHERE rowid IN (SELECT value FROM json_each(?))", [chosen])
+        let stored = try StoredIndex(db, copies: chosen)
         let rows = try db.rows(
             """
             SELECT copy.id, copy.edition, copy.status, copy.rating, copy.isOwned, copy.isOnWishlist, copy.isFavourite,
@@ -63,12 +62,18 @@ struct SearchIndex {
             FROM copy JOIN edition ON edition.id = copy.edition
             WHERE copy.id IN (SELECT value FROM json_each(?)) ORDER BY copy.id
             """, [chosen])
+        for copy in Set(copies).subtracting(rows.map { $0["id"] as Int64 }).sorted() {
+            try db.run("DELETE FROM listing WHERE copy = ?", [copy])
+            try db.run("DELETE FROM searchText WHERE rowid = ?", [copy])
+        }
         guard !rows.isEmpty else { return }
         let related = try IndexedRows(db, copies: chosen, editions: jsonList(Set(rows.map { $0["edition"] as Int64 })))
-        for row in rows { try store(row, related) }
+        for row in rows { try store(row, related, unless: stored) }
     }
 
-    private mutating func store(_ row: Row, _ related: IndexedRows) throws {
+    /// Writes only what differs from the index. A note changes no column of the row in `listing`, and a rating no word;
+    /// writing these again would change a page of each of their indexes.
+    private mutating func store(_ row: Row, _ related: IndexedRows, unless stored: StoredIndex) throws {
         let copy: Int64 = row["id"]
         let authors = related.authors[row["edition"]] ?? []
         let tags = related.tags[copy] ?? []
@@ -89,20 +94,23 @@ struct SearchIndex {
         let reading = status == .toRead ? nil : related.readings[copy]
         let titleKey = title.map { sortKey($0) }
         let authorKey = authors.first { $0.isAuthor }.map { sortKey($0.name) + "\u{1}" + (titleKey ?? "") }
-        try db.run(
-            """
-            INSERT INTO listing (copy, inTrash, status, rating, isOwned, isOnWishlist, isFavourite, shelf, language, added,
-                started, finished, tags, authors, title, author)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-            """,
-            [
-                copy, (row["deleted"] as Int64?) != nil, Copy.Status.allCases.firstIndex(of: status),
-                row["rating"] as Int?,
-                row["isOwned"] as Bool, row["isOnWishlist"] as Bool, row["isFavourite"] as Bool, row["shelf"] as Int64?,
-                row["language"] as String?, row["added"] as Int64, reading?.started, reading?.finished,
-                tags.map { String($0.row) }.joined(separator: " "),
-                authors.map { String($0.row) }.joined(separator: " "), titleKey, authorKey,
-            ])
+        let listed: [(any DatabaseValueConvertible)?] = [
+            copy, (row["deleted"] as Int64?) != nil, Copy.Status.allCases.firstIndex(of: status),
+            row["rating"] as Int?,
+            row["isOwned"] as Bool, row["isOnWishlist"] as Bool, row["isFavourite"] as Bool, row["shelf"] as Int64?,
+            row["language"] as String?, row["added"] as Int64, reading?.started, reading?.finished,
+            tags.map { String($0.row) }.joined(separator: " "),
+            authors.map { String($0.row) }.joined(separator: " "), titleKey, authorKey,
+        ]
+        if stored.listing[copy] != listed.map({ $0?.databaseValue ?? .null }) {
+            try db.run(
+                """
+                INSERT OR REPLACE INTO listing (\(StoredIndex.columns))
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """, StatementArguments(listed))
+        }
+        guard stored.words[copy] != document.text else { return }
+        if stored.words[copy] != nil { try db.run("DELETE FROM searchText WHERE rowid = ?", [copy]) }
         try db.run("INSERT INTO searchText (rowid, words) VALUES (?, ?)", [copy, document.text])
     }
 
@@ -127,6 +135,26 @@ struct SearchIndex {
     /// Joins words into a sort key. Titles that a search does not distinguish have equal keys.
     static func joined(_ words: [SearchWord]) -> String {
         String(words.map(\.text).joined(separator: " ").unicodeScalars.prefix(longestKey))
+    }
+}
+
+/// The rows that the index has for a batch of copies.
+private struct StoredIndex {
+    static let columns = """
+        copy, inTrash, status, rating, isOwned, isOnWishlist, isFavourite, shelf, language, added, started, finished, tags,
+            authors, title, author
+        """
+
+    var listing: [Int64: [DatabaseValue]] = [:]
+    var words: [Int64: String] = [:]
+
+    init(_ db: Database, copies: String) throws {
+        for row in try db.rows(
+            "SELECT \(Self.columns) FROM listing WHERE copy IN (SELECT value FROM json_each(?))", [copies])
+        { listing[row["copy"]] = Array(row.databaseValues) }
+        for row in try db.rows(
+            "SELECT rowid, words FROM searchText WHERE rowid IN (SELECT value FROM json_each(?))", [copies])
+        { words[row["rowid"]] = row["words"] }
     }
 }
 
