@@ -33,14 +33,18 @@ extension LibraryFile {
     /// - Throws: ``LibraryError`` if the library cannot be written, for example because another process has it locked.
     public func checkWriting() async throws { try await write { _ in } }
 
-    /// Checks the whole file for damage (`quick_check`), while other connections can read and write. A service does
-    /// this once per day.
+    /// Checks the whole file for damage (`quick_check` and `foreign_key_check`), while other connections can read and
+    /// write. A service does this once per day. A changed letter or digit is not noticed by this, but by
+    /// ``compareWithBackups()``.
     ///
     /// - Throws: ``LibraryError/corrupt(path:what:)`` with the first damage that was found.
     public func check() async throws {
-        let error = try await read { db in
-            try String.fetchOne(db, sql: "PRAGMA quick_check(1)") ?? "the file check gave no result"
+        let error: String? = try await read { db in
+            let error = try String.fetchOne(db, sql: "PRAGMA quick_check(1)") ?? "the file check gave no result"
+            guard error == "ok" else { return error }
+            let table = try String.fetchOne(db, sql: "SELECT \"table\" FROM pragma_foreign_key_check LIMIT 1")
+            return table.map { "a row of the table \($0) refers to a missing row" }
         }
-        guard error == "ok" else { throw LibraryError.corrupt(path: path ?? ":memory:", what: error) }
+        if let error { throw LibraryError.corrupt(path: path ?? ":memory:", what: error) }
     }
 }

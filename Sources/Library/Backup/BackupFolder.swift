@@ -79,18 +79,32 @@ extension LibraryFile {
         let isOwn = folderBeside("backups").map { realPath($0) == realPath(folder) } ?? false
         let rotation = isOwn ? ownRotation : try await sharedRotation()
         if isOwn { try createFolderBeside(folder) }
+        // While a backup differs from the library without a reason, none is removed, because it may be the last sound
+        // one.
+        let keepsAll = isOwn ? await hasUnexplainedDifferences() : false
         var report = try await backup(to: folder + "/" + rotation.name(at: now), progress: progress)
         // The group of the service gets the same access to the backups as to the library. On a file system without
         // modes, such as FAT, chmod fails with EPERM.
         if isOwn, chmod(report.path, try fileMode(in: folder)) != 0, errno != EPERM {
             throw LibraryError(errno: errno, path: report.path)
         }
-        for name in rotation.surplus(fileNames(in: folder), now: now) {
+        for name in keepsAll ? [] : rotation.surplus(fileNames(in: folder), now: now) {
             // An old backup that cannot be removed does no harm, because the next backup tries again.
             if unlink(folder + "/" + name) == 0 { report.removed.append(folder + "/" + name) }
         }
         if isOwn { try await recordBackup(at: now) }
         return report
+    }
+
+    /// Returns true if ``compareWithBackups()`` finds a difference. A comparison that fails is logged, because it must
+    /// not prevent a backup.
+    private func hasUnexplainedDifferences() async -> Bool {
+        do {
+            return try await !compareWithBackups().isEmpty
+        } catch {
+            log("cannot compare the library with its backups: \(error)")
+            return false
+        }
     }
 
     /// The rotation, which decides which old backups are removed, for the folder `backups` beside the library.

@@ -44,6 +44,14 @@ struct LibraryChecks {
                 "backup", .attention, "the folder \"backups\" cannot be read: \(error)",
                 next: "Check the permissions of the folder.")
         }
+        if let first = facts.differences.first {
+            let count = facts.differences.count
+            return Check(
+                "backup", .attention,
+                "\(counted(count, "unexplained difference")) from the backups: \(first)",
+                next: "The library or the backup is damaged. If the library is wrong, correct the book, or restore the "
+                    + "backup with 'scan restore'. No backup is removed meanwhile.")
+        }
         guard let backup = facts.backup else {
             return Check("backup", .unknown, "none in the folder \"backups\"", next: "To make one, run 'scan backup'.")
         }
@@ -74,6 +82,8 @@ struct LibraryFacts: Sendable {
     var backup: Date?
     /// The reason why the backups cannot be read; `nil` if they can.
     var backupError: String?
+    /// The differences between the library and its backups that no change explains.
+    var differences: [UnexplainedDifference] = []
 
     init(path: String, status: Status, free: Int64? = nil, backup: Date? = nil) {
         (self.path, self.status, self.free, self.backup) = (path, status, free, backup)
@@ -98,6 +108,11 @@ struct LibraryFacts: Sendable {
                 backupError = error.localizedDescription
             }
             status = try await Self.check(library)
+            do {
+                differences = try await library.compareWithBackups()
+            } catch {
+                backupError = "\(error)"
+            }
         } catch let error as LibraryError {
             status = .failed(error)
         } catch {

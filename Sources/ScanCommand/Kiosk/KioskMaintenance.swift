@@ -90,12 +90,15 @@ struct KioskMaintenance: Sendable {
         }
     }
 
-    /// Checks the library for damage.
+    /// Checks the library for damage, and compares it with its backups.
     ///
     /// - Returns: true if the library was checked and is not damaged.
     private func check() async -> Bool {
         do {
             try await library.check()
+            for difference in try await library.compareWithBackups() {
+                logger.error("integrity check: no change explains a difference: \(difference)")
+            }
             return true
         } catch {
             if !Task.isCancelled { logger.error("integrity check: \(error)") }

@@ -1,0 +1,145 @@
+import Bookplate
+import FoundationEssentials
+import GRDB
+import LibraryMaker
+import TestTools
+import Testing
+
+@testable import Library
+
+/// The daily comparison of the library with its backups, which notices what SQLite's checks cannot.
+@Suite struct `The comparison of a library with its backups` {
+    let folder = Folder()
+
+    private func open() throws -> LibraryFile {
+        try LibraryFile.open(at: folder("library.sqlite"), clock: { noon }, zone: .gmt)
+    }
+
+    private func backUp(_ library: LibraryFile, at now: Date) async throws {
+        _ = try await library.backup(into: LibraryFile.ownBackupFolder(of: folder("library.sqlite")), at: now)
+    }
+
+    /// Writes as a failing disk does: past the library, so that nothing is logged.
+    private func rot(_ path: String, _ sql: String) async throws {
+        let disk = try DatabaseQueue(path: path)
+        try await disk.write { db in
+            for trigger in try String.fetchAll(db, sql: "SELECT name FROM sqlite_schema WHERE type = 'trigger'") {
+                try db.execute(sql: "DROP TRIGGER \"\(trigger)\"")
+            }
+            try db.execute(sql: sql)
+        }
+        try disk.close()
+    }
+
+    @Test(arguments: [1, 2, 3, 4] as [UInt64])
+    func `finds nothing after any acts, undone in any order, and after a restore`(seed: UInt64) async throws {
+        var random = SplitMix(seed: seed)
+        let words = ["ash", "birch", "cedar", "elm"]
+        let library = try open()
+        for number in 0..<6 { try await library.save(isbn(number), record("Book \(number)")) }
+        for round in 0..<4 {
+            let now = noon.addingTimeInterval(Double(round) * 86_400)
+            try await backUp(library, at: now)
+            for _ in 0..<30 {
+                let books = try await library.books(matching: BookQuery()).books
+                guard let book = books.randomElement(using: &random) else { continue }
+                do {
+                    switch random.below(7) {
+                    case 0, 1: try await library.track(book, &random, at: now)
+                    case 2: try await library.annotation(book, &random, words, at: now)
+                    case 3: try await library.relabel(book, &random, words, at: now)
+                    case 4: try await library.importFile(&random, words, at: now)
+                    case 5:
+                        _ = try await library.trash([book.id], at: now)
+                        if random.below(2) == 0 { try await library.purge([book.id]) }
+                    default:
+                        let changes = try await library.changes(limit: 100).filter { $0.undone == nil }
+                        guard let change = changes.randomElement(using: &random) else { continue }
+                        _ = try await library.undo(change.id, at: now)
+                    }
+                } catch is UndoRefusal {
+                } catch  where error.isRefusal {}
+            }
+            #expect(try await library.compareWithBackups() == [], "round \(round)")
+        }
+        let backups = try LibraryFile.backups(in: folder("backups"))
+        try library.close()
+        let identity = try #require(backups[0].library)
+        _ = try LibraryFile.restore(from: backups[2].path, to: folder("library.sqlite"), keeping: identity, at: noon)
+        let restored = try open()
+        #expect(try await restored.compareWithBackups() == [])
+        try restored.close()
+    }
+
+    @Test(arguments: [
+        ("UPDATE edition SET title = 'Eune', folded = 'eune' WHERE title = 'Dune'", "edition", "title"),
+        ("UPDATE note SET text = 'Sant.'", "note", "text"), ("UPDATE copy SET rating = 4", "copy", "rating"),
+        ("UPDATE copy SET added = added + 1", "copy", "added"),
+    ])
+    func `finds a value that nothing changed, in the library or in the backup`(
+        _ damage: String, _ table: String, _ column: String
+    ) async throws {
+        let library = try open()
+        let book = try await library.save(dune, record("Dune"))
+        _ = try await library.add(Note(text: "Sand.", created: noon), to: book.id, at: noon)
+        try await backUp(library, at: noon)
+        try await library.save(odyssey, record("Odyssey"), at: noon.addingTimeInterval(60))
+        #expect(try await library.compareWithBackups() == [])
+        try library.close()
+        for path in [folder("library.sqlite"), try LibraryFile.backups(in: folder("backups"))[0].path] {
+            let sound = try bytes(of: path)
+            try await rot(path, damage)
+            let opened = try open()
+            try await opened.check()
+            let found = try await opened.compareWithBackups()
+            #expect(found.contains { $0.table == table && $0.column == column }, "\(found)")
+            try opened.close()
+            try write(sound, to: path)
+        }
+    }
+
+    @Test func `finds damage that is older than the newest backup`() async throws {
+        let library = try open()
+        try await library.save(dune, record("Dune"))
+        try await backUp(library, at: noon)
+        try library.close()
+        try await rot(folder("library.sqlite"), "UPDATE edition SET title = 'Eune'")
+        let damaged = try open()
+        try await backUp(damaged, at: noon.addingTimeInterval(86_400))
+        let found = try await damaged.compareWithBackups()
+        #expect(found.map(\.value) == ["'Eune'"] && found.map(\.valueInBackup) == ["'Dune'"])
+        try damaged.close()
+    }
+
+    /// One bit of the file is flipped at a time, as a failing flash card does.
+    @Test func `finds most of the flipped bits that SQLite does not`() async throws {
+        let path = folder("library.sqlite")
+        try await makeLibrary(at: path, copies: 300, seed: 7, sessions: 200)
+        let library = try open()
+        try await backUp(library, at: noon)
+        try library.close()
+        let sound = try bytes(of: path)
+        var random = SplitMix(seed: 11)
+        var counts = ["refused": 0, "by SQLite": 0, "by the comparison": 0, "nothing": 0]
+        for _ in 0..<150 {
+            var damaged = sound
+            damaged[100 + random.below(sound.count - 100)] ^= 1 << UInt8(random.below(8))
+            try write(damaged, to: path)
+            do {
+                let opened = try open()
+                defer { try? opened.close() }
+                do {
+                    try await opened.check()
+                    let found = try await opened.compareWithBackups()
+                    counts[found.isEmpty ? "nothing" : "by the comparison", default: 0] += 1
+                } catch {
+                    counts["by SQLite", default: 0] += 1
+                }
+            } catch {
+                counts["refused", default: 0] += 1
+            }
+        }
+        print("flipped bits found: \(counts)")
+        #expect(counts["by the comparison", default: 0] > 15, "\(counts)")
+    }
+}
