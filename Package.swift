@@ -157,6 +157,8 @@ let package = Package(
                 domain, "Async", "Capture", "Processes", "Lookup", "Library", "LibraryMaker", "Exchange", "Station",
                 "Terminal", "Kiosk", "ScanCommand", "FaultServer", "Hub", "TestTools", grdb,
             ]),
+        // Tests the whole program under work, faults and kills. Like BrowserTests, it starts the program.
+        .testTarget(name: "SoakTests", dependencies: ["ScanCommand", "CodeMaker", "FaultServer", "TestTools"]),
         .testTarget(
             name: "PackagingTests", dependencies: [domain, "Library", "ScanCommand", "TestTools"], exclude: ["machine"]),
         .testTarget(name: "CameraRig", exclude: ["rig", "guest"]),

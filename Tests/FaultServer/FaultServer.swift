@@ -4,8 +4,9 @@ import Synchronization
 
 /// A web server for tests, on a free port of this machine, with correct or faulty replies.
 ///
-/// Every path has a list of replies that are sent in turn; the last one is repeated. A path without replies answers 404
-/// with a web page. One thread accepts connections, each connection has its own thread, and each carries one request.
+/// Every path has a list of replies that are sent in turn; the last one is repeated. A path without replies answers as
+/// ``onOtherPaths(_:)`` says, or 404 with a web page. One thread accepts connections, each connection has its own
+/// thread, and each carries one request.
 public final class FaultServer: Sendable {
     /// The address, such as "http://127.0.0.1:34567".
     public let address: String
@@ -17,7 +18,8 @@ public final class FaultServer: Sendable {
     private let state = Mutex(State())
 
     private struct State {
-        var replies: [String: [Reply]] = [:]
+        /// The replies by path; those for all other paths under `nil`.
+        var replies: [String?: [Reply]] = [:]
         var requests: [Request] = []
         var stopped = false
         var stamp: (@Sendable () -> Duration)?
@@ -79,6 +81,9 @@ public final class FaultServer: Sendable {
     /// Sets the replies of a path (or of a whole target with its query), replacing earlier ones.
     public func on(_ path: String, _ replies: Reply...) { state.withLock { $0.replies[path] = replies } }
 
+    /// Sets the replies of all paths that have none of their own.
+    public func onOtherPaths(_ replies: Reply...) { state.withLock { $0.replies[nil] = replies } }
+
     /// The requests so far.
     public var requests: [Request] { state.withLock(\.requests) }
 
@@ -103,7 +108,7 @@ public final class FaultServer: Sendable {
         let (request, reply) = state.withLock { state in
             let request = Request(target: String(parts[1]), headers: headers, time: state.stamp?() ?? .zero)
             state.requests.append(request)
-            for key in [request.target, request.path] {
+            for key in [request.target, request.path, nil] {
                 guard let replies = state.replies[key], let reply = replies.first else { continue }
                 if replies.count > 1 { state.replies[key]?.removeFirst() }
                 return (request, reply)

@@ -2,15 +2,17 @@ import Foundation
 import Glibc
 
 /// A socket that listens on a free port of 127.0.0.1.
-struct LoopbackListener {
-    let descriptor: Int32
+public struct LoopbackListener: Sendable {
+    public let descriptor: Int32
     let name: sockaddr_in
 
+    public var port: Int { Int(UInt16(bigEndian: name.sin_port)) }
+
     /// The address, such as "http://127.0.0.1:34567".
-    var address: String { "http://127.0.0.1:\(UInt16(bigEndian: name.sin_port))" }
+    var address: String { "http://127.0.0.1:\(port)" }
 
     /// - Parameter queue: the number of connections that may wait to be accepted; Linux adds one.
-    init(queue: Int32) throws {
+    public init(queue: Int32) throws {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         var name = sockaddr_in()
         name.sin_family = sa_family_t(AF_INET)

@@ -1,4 +1,5 @@
 import Bookplate
+import FaultServer
 import Foundation
 import Hub
 import Library

@@ -6,6 +6,7 @@ import Kiosk
 import Library
 import Logging
 import Station
+import Synchronization
 
 /// A hub: a kiosk on a free port, with a library in a temporary folder.
 final class RunningHub: Sendable {
@@ -165,4 +166,11 @@ extension ISBN {
 extension SaveResult {
     var isSaved: Bool { if case .saved = self { true } else { false } }
     var isOwned: Bool { if case .owned = self { true } else { false } }
+}
+
+/// Values that several tasks have collected.
+final class Collected<Element: Sendable>: Sendable {
+    private let elements = Mutex<[Element]>([])
+    var all: [Element] { elements.withLock { $0 } }
+    func add(_ element: Element) { elements.withLock { $0.append(element) } }
 }

@@ -2,17 +2,10 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// Values that several tasks have collected.
-final class Collected<Element: Sendable>: Sendable {
-    private let elements = Mutex<[Element]>([])
-    var all: [Element] { elements.withLock { $0 } }
-    func add(_ element: Element) { elements.withLock { $0.append(element) } }
-}
-
-/// A proxy to the hub that cuts connections at a chosen point. Each connection has one request.
-final class CutProxy: Sendable {
+/// A proxy to a web server, such as the hub, that cuts connections at a chosen point. Each connection has one request.
+public final class CutProxy: Sendable {
     /// The point at which a request's connection is cut.
-    enum Cut: String, Sendable, CaseIterable {
+    public enum Cut: String, Sendable, CaseIterable {
         /// The hub gets nothing, and the connection is reset.
         case beforeRequest
         /// The hub gets half of the request.
@@ -23,7 +16,7 @@ final class CutProxy: Sendable {
         case withinAnswer
     }
 
-    let port: Int
+    public let port: Int
     private let listener: Int32
     private let hub: Mutex<Int>
     /// Decides for each request, by its number from 0 and its text. The closure may also do other work.
@@ -32,24 +25,15 @@ final class CutProxy: Sendable {
     /// Called when the hub has answered, before the answer is forwarded.
     private let answered: @Sendable (Int) -> Void
 
-    init(
+    public init(
         to hubPort: Int, plan: @escaping @Sendable (Int, String) -> Cut?,
         answered: @escaping @Sendable (Int) -> Void = { _ in }
     ) throws {
         hub = Mutex(hubPort)
         (self.plan, self.answered) = (plan, answered)
-        listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        var name = loopback(port: 0)
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let descriptor = listener
-        let isListening = withUnsafeMutablePointer(to: &name) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(descriptor, $0, length) == 0 && listen(descriptor, 16) == 0
-                    && getsockname(descriptor, $0, &length) == 0
-            }
-        }
-        guard isListening else { throw POSIXError(.EADDRINUSE) }
-        port = Int(UInt16(bigEndian: name.sin_port))
+        let socket = try LoopbackListener(queue: 16)
+        let descriptor = socket.descriptor
+        (listener, port) = (descriptor, socket.port)
         Thread.detachNewThread { [weak self] in
             while true {
                 let client = accept(descriptor, nil, nil)
@@ -67,14 +51,14 @@ final class CutProxy: Sendable {
 
     deinit { shutdown(listener, Int32(SHUT_RDWR)) }
 
-    var address: String { "http://127.0.0.1:\(port)" }
+    public var address: String { "http://127.0.0.1:\(port)" }
     /// The port of the hub, which changes if the hub is started again.
-    var hubPort: Int {
+    public var hubPort: Int {
         get { hub.withLock { $0 } }
         set { hub.withLock { $0 = newValue } }
     }
     /// The number of requests so far.
-    var requests: Int { count.withLock { $0 } }
+    public var requests: Int { count.withLock { $0 } }
 
     private func serve(_ client: Int32) {
         let number = count.withLock { count in

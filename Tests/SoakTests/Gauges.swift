@@ -1,0 +1,52 @@
+import Foundation
+import Synchronization
+
+/// The resources that a process uses at one moment.
+struct Gauges: Sendable {
+    /// The time since the first measurement, in hours.
+    var hours: Double
+    /// Memory that is not backed by a file, in KiB (`RssAnon` in proc_pid_status(5)).
+    var memory: Double
+    var descriptors: Double
+    var threads: Double
+    /// The size of the library's write-ahead log, in KiB.
+    var log: Double
+
+    static let columns: [(name: String, path: KeyPath<Gauges, Double> & Sendable)] = [
+        ("memory in KiB", \.memory), ("descriptors", \.descriptors), ("threads", \.threads), ("log in KiB", \.log),
+    ]
+
+    /// - Returns: `nil` if the process has ended.
+    init?(of process: pid_t, library: String, hours: Double) {
+        guard let status = try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8),
+            let files = try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/fd")
+        else { return nil }
+        func number(_ name: String) -> Double {
+            let line = status.split(separator: "\n").first { $0.hasPrefix(name + ":") }
+            return line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Double($0) } ?? 0
+        }
+        let size = try? FileManager.default.attributesOfItem(atPath: library + "-wal")[.size] as? Double
+        self.hours = hours
+        (memory, threads) = (number("RssAnon"), number("Threads"))
+        (descriptors, log) = (Double(files.count), (size ?? 0) / 1024)
+    }
+}
+
+extension [Gauges] {
+    /// Returns the growth of a value in one hour as a fraction of its mean: the slope of the least-squares line.
+    func growth(of value: KeyPath<Gauges, Double>) -> Double {
+        let (x, y) = (map(\.hours), map { $0[keyPath: value] })
+        let (meanX, meanY) = (x.reduce(0, +) / Double(count), y.reduce(0, +) / Double(count))
+        let spread = x.reduce(0) { $0 + ($1 - meanX) * ($1 - meanX) }
+        guard spread > 0, meanY > 0 else { return 0 }
+        return zip(x, y).reduce(0) { $0 + ($1.0 - meanX) * ($1.1 - meanY) } / spread / meanY
+    }
+}
+
+/// The measurements so far.
+final class Measurements: Sendable {
+    private let values = Mutex<[Gauges]>([])
+
+    var all: [Gauges] { values.withLock(\.self) }
+    func add(_ value: Gauges) { values.withLock { $0.append(value) } }
+}
