@@ -78,16 +78,16 @@ extension LibraryFile: Annotations {
         _ id: ID<Content>, at now: Date, as what: String, orThrow refusal: AnnotationRefusal,
         _ change: @escaping @Sendable (inout Content) throws -> Void
     ) async throws -> Annotation<Content> {
-        try await self.change(.edit, at: now) { db, logged in
+        let (annotation, logged) = try await changed(.edit, at: now) { db, _ in
             guard var annotation = try Content.one(db, id) else { throw refusal }
             try annotation.book.checkOutsideTrash()
             let old = annotation.content
             try change(&annotation.content)
             if annotation.content != old { try annotation.content.checked(after: old).update(db) }
-            guard var stored = try Content.one(db, id) else { throw refusal }
-            stored.change = stored.content == old ? nil : logged
+            guard let stored = try Content.one(db, id) else { throw refusal }
             return (stored, "edited \(what) on \(quoted(stored.book.displayTitle))")
         }
+        return Annotation(annotation.content, on: annotation.book, change: logged)
     }
 
     private func delete<Content: StoredAnnotation>(

@@ -52,8 +52,8 @@ extension LibraryFile: EditableShelf {
 
     public func update(
         _ id: ID<Copy>, at now: Date, _ change: @escaping @Sendable (inout Book) throws -> Void
-    ) async throws -> (book: Book, change: ID<Change>) {
-        try await self.change(.edit, at: now) { db, logged in
+    ) async throws -> (book: Book, change: ID<Change>?) {
+        let (book, change) = try await changed(.edit, at: now) { db, _ in
             guard let stored = try StoredBook.one(db, id) else { throw LibraryError.noSuchBook(id) }
             var wanted = stored.book
             try change(&wanted)
@@ -61,15 +61,18 @@ extension LibraryFile: EditableShelf {
             try updateCopy(db, stored, to: wanted.copy)
             try updateStatus(db, stored, to: wanted, self.moment(db, now))
             guard let book = try StoredBook.one(db, id)?.book else { throw LibraryError.noSuchBook(id) }
-            return ((book, logged), "edited " + quoted(book.displayTitle))
+            return (book, "edited " + quoted(book.displayTitle))
         }
+        return (book, change)
     }
 
     public func update(
         _ ids: [ID<Copy>], continuing earlier: ID<Change>?, at now: Date,
         _ change: @escaping @Sendable (inout Copy) throws -> Void
     ) async throws -> (changed: Int, change: ID<Change>?) {
-        try await self.change(.edit, continuing: earlier, mustContinue: true, at: now) { db, logged in
+        let (changed, change) = try await self.changed(
+            .edit, continuing: earlier, mustContinue: true, at: now
+        ) { db, logged in
             var titles: [String] = []
             for id in ids {
                 guard let stored = try StoredBook.one(db, id) else { throw LibraryError.noSuchBook(id) }
@@ -84,8 +87,9 @@ extension LibraryFile: EditableShelf {
                 try updateStatus(db, stored, to: wanted, self.moment(db, now))
                 titles.append(stored.book.displayTitle)
             }
-            return ((titles.count, titles.isEmpty ? nil : logged), try summary("edited ", titles, of: logged, db))
+            return (titles.count, try summary("edited ", titles, of: logged, db))
         }
+        return (changed, change)
     }
 
     public func trash(
@@ -104,7 +108,9 @@ extension LibraryFile: EditableShelf {
         _ ids: [ID<Copy>], to deleted: Date?, as kind: Change.Kind, continuing earlier: ID<Change>?, _ verb: String,
         at now: Date
     ) async throws -> (changed: Int, change: ID<Change>?) {
-        try await change(kind, continuing: earlier, mustContinue: true, at: now) { db, change in
+        let (changed, change) = try await self.changed(
+            kind, continuing: earlier, mustContinue: true, at: now
+        ) { db, logged in
             var titles: [String] = []
             for id in ids {
                 guard let stored = try StoredBook.one(db, id) else { throw LibraryError.noSuchBook(id) }
@@ -113,8 +119,9 @@ extension LibraryFile: EditableShelf {
                 try db.run("UPDATE copy SET deleted = ? WHERE id = ?", [deleted?.milliseconds, stored.copyRow])
                 titles.append(stored.book.displayTitle)
             }
-            return ((titles.count, titles.isEmpty ? nil : change), try summary(verb, titles, of: change, db))
+            return (titles.count, try summary(verb, titles, of: logged, db))
         }
+        return (changed, change)
     }
 }
 

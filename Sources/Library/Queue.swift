@@ -98,11 +98,11 @@ extension LibraryFile: CaptureQueue {
         }
     }
 
-    public func skip(_ ids: [ID<QueueItem>], at now: Date) async throws -> ID<Change> {
-        try await change(.edit, at: now) { db, change in
+    public func skip(_ ids: [ID<QueueItem>], at now: Date) async throws -> ID<Change>? {
+        try await changed(.edit, at: now) { db, _ in
             try skipWaiting(db, ids)
-            return (change, "skipped \(ids.count == 1 ? "1 item" : "\(ids.count) items") in the queue")
-        }
+            return ((), "skipped \(ids.count == 1 ? "1 item" : "\(ids.count) items") in the queue")
+        }.change
     }
 
     public func close(_ ids: [ID<QueueItem>]) async throws { try await write { db in try skipWaiting(db, ids) } }

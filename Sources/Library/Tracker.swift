@@ -60,7 +60,7 @@ extension LibraryFile: ReadingLog {
         _ copy: ID<Copy>, at now: Date, past: Date? = nil, _ what: String,
         _ rule: @escaping @Sendable (Database, inout Tracker, Tracker.Moment) throws -> [Tracker.Step]
     ) async throws -> TrackingResult {
-        try await change(.edit, at: now) { [self] db, id in
+        var (result, change) = try await changed(.edit, at: now) { [self] db, _ in
             guard var stored = try StoredTracker.load(db, copy) else { throw LibraryError.noSuchBook(copy) }
             let steps = try rule(db, &stored.tracker, moment(db, past ?? now))
             try StoredTracker.store(steps, of: stored.copyRow, db)
@@ -68,10 +68,12 @@ extension LibraryFile: ReadingLog {
             let touched = steps.compactMap(\.reading).last ?? stored.tracker.shown?.id
             let running = book.copy.status == .reading ? nil : try StoredSessions.running(db)
             let result = TrackingResult(
-                book: book, reading: book.copy.readings.first { $0.id == touched }, change: steps.isEmpty ? nil : id,
+                book: book, reading: book.copy.readings.first { $0.id == touched }, change: nil,
                 sessionStillRuns: running?.copy == copy)
             return (result, "\(quoted(book.displayTitle)): \(what)")
         }
+        result.change = change
+        return result
     }
 }
 
@@ -194,13 +196,13 @@ extension LibraryFile {
         at now: Date, _ body: @escaping @Sendable (Database) throws -> (session: ID<Session>, summary: String)
     ) async throws -> SessionRecord {
         try await translatingErrors {
-            try await change(.edit, at: now) { db, change in
+            var (record, change) = try await changed(.edit, at: now) { db, _ in
                 let (id, summary) = try body(db)
-                guard var record = try StoredSessions.one(db, id) else { throw SessionError.noSuchSession }
-                // An edit without effect has no summary and does not count as a change.
-                record.change = summary.isEmpty ? nil : change
+                guard let record = try StoredSessions.one(db, id) else { throw SessionError.noSuchSession }
                 return (record, "\(quoted(record.displayTitle)): \(summary)")
             }
+            record.change = change
+            return record
         }
     }
 

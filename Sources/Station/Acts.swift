@@ -104,7 +104,11 @@ extension Station {
     public func skip(_ ids: [ID<QueueItem>]) async throws -> Skipped {
         try await act { station in
             let open = try station.open(ids)
-            let change = try await station.flow.skip(open.map(\.candidate))
+            guard let change = try await station.flow.skip(open.map(\.candidate)) else {
+                // All the rows were answered on other devices a moment ago.
+                station.batch.forget(open.map(\.id))
+                throw Refusal.answered
+            }
             station.batch.applySkip(open.map(\.id), change: change)
             return Skipped(change: change, events: open.map { .skipped($0.candidate) })
         }

@@ -190,7 +190,7 @@ public struct CaptureFlow: Sendable {
     /// Removes candidates from the queue without saving them.
     ///
     /// - Returns: the change, which can be undone.
-    public func skip(_ candidates: [Candidate]) async throws -> ID<Change> {
+    public func skip(_ candidates: [Candidate]) async throws -> ID<Change>? {
         try await queue.skip(candidates.map(\.item.id), at: now())
     }
 

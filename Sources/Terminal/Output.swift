@@ -68,7 +68,13 @@ package final class Output: Sendable {
     }
 
     /// Prints the results of a command on standard output, and advice on undoing its change on standard error.
-    package func printChange(_ results: [String]) {
+    ///
+    /// - Parameters:
+    ///   - change: the change that the command has made; nil if it changed nothing. Undo would then revert an earlier
+    ///     change.
+    ///   - unchanged: the message that replaces the results if nothing changed.
+    package func printChange(_ results: [String], _ change: ID<Change>?, unchanged: String = "Nothing changed.") {
+        guard change != nil else { return printNotice(unchanged) }
         for result in results { printLine(result) }
         printNotice("To undo this, run 'scan undo'.")
     }

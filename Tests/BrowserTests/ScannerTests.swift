@@ -100,6 +100,30 @@ extension `In a browser` {
             }
         }
 
+        @Test func `a number typed on the keypad is not lost while the station is offline`() async throws {
+            try await visit("scan", excused: ["net::ERR_"]) { kiosk, browser, _ in
+                try await browser.wait("it knows the run", until: "document.querySelector('#lamps > *')")
+                try await browser.click("#keypad-open")
+                try await browser.type(Self.pride, pause: 100)
+                try await browser.wait("right", until: "!document.getElementById('keypad-take').disabled")
+                kiosk.kill()
+                try await browser.type(Keys.enter)
+                try await browser.wait(
+                    "it waits", until: "document.getElementById('news').textContent.includes('1 number is waiting')")
+                #expect(try await browser.value("document.getElementById('typed').value") == "")
+                try await browser.open("about:blank")
+                let second = try await KioskProcess(home: kiosk.home, port: kiosk.port)
+                defer { second.remove() }
+                try await browser.open(second.address + "/scan")
+                try await browser.wait("its row", until: "document.querySelectorAll('#rows > li').length === 1")
+                let row = try #require(await second.rows().first)
+                #expect(row["isbn13"] as? String == Self.pride && row["origin"] as? String == "typed", "\(row)")
+                try await browser.wait(
+                    "nothing waits",
+                    until: "!Object.keys(localStorage).some((key) => key.startsWith('bookplate.kept'))")
+            }
+        }
+
         // MARK: Drafts
 
         @Test func `a note that is being typed survives Esc and a restart of the station`() async throws {

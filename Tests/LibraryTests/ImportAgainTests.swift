@@ -210,6 +210,25 @@ import Testing
         #expect(try await library.dump() == before)
     }
 
+    @Test func `an import that adds nothing is no change, and the book's own change can still be undone`() async throws
+    {
+        let book = imported("Dune", dune)
+        let id = try await library.save(dune, book.metadata).id
+        let save = try #require(try await library.lastChange())
+        let run = LibraryImport(into: library, from: "a")
+        #expect(try await run.importRows([.book(book)], at: noon)[0].outcome == .unchanged(id))
+        #expect(await run.change == nil)
+        #expect(try await library.changes(limit: 9) == [save])
+        // The row is known nevertheless, so it does not bring back what a person removes later.
+        _ = try await library.update(id, at: noon) { $0.edition.metadata.publisher = nil }
+        #expect(try await take([.book(book)])[0].outcome == .unchanged(id))
+        for _ in 0..<2 where try await library.lastChange() != nil {
+            _ = try await library.undo(try #require(try await library.lastChange()).id, at: noon)
+        }
+        #expect(try await library.books(with: [dune]).isEmpty)
+        #expect(try await library.dump().isEmpty)
+    }
+
     @Test func `the connection is reset after an import`() async throws {
         func settings() async throws -> [Int?] {
             try await library.database.write { db in

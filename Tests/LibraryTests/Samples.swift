@@ -2,6 +2,7 @@ import Bookplate
 import SystemCalls
 import FoundationEssentials
 import GRDB
+import Testing
 import Glibc
 
 @testable import Library
@@ -51,7 +52,7 @@ extension LibraryFile {
 
     /// Updates the stored book to `book`.
     func update(_ book: Book, at now: Date) async throws -> ID<Change> {
-        try await update(book.id, at: now) { $0 = book }.change
+        try #require(await update(book.id, at: now) { $0 = book }.change)
     }
 
     /// Captures one ISBN, gives the captured item a record, and returns the item as a candidate.

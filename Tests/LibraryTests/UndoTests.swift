@@ -144,4 +144,44 @@ import Testing
         #expect(try await library.lastChange() == nil)
         await #expect(throws: UndoRefusal.noSuchChange) { try await library.undo(ID(), at: noon) }
     }
+
+    @Test func `an act that changes nothing is no change`() async throws {
+        let book = try await library.save(
+            dune, record("Dune"), preset: Preset(shelf: "Attic", tags: ["sf"]))
+        let note = try await library.add(Note(text: "n", created: noon), to: book.id, at: noon).content
+        _ = try await library.setStatus(.reading, of: book.id, on: nil, at: noon)
+        try await library.set("goal", to: "12", at: noon)
+        let item = try await library.candidate(odyssey, record("The Odyssey")).item.id
+        _ = try await library.skip([item], at: noon)
+        let before = try await library.changes(limit: 100)
+        let acts: [@Sendable (LibraryFile) async throws -> ID<Change>?] = [
+            { try await $0.update(book.id, at: noon) { $0.edition.metadata.title = " Dune " }.change },
+            { try await $0.update([book.id], at: noon) { $0.tags = ["SF"] }.change },
+            { try await $0.update([book.id], at: noon) { $0.shelf = " Attic" }.change },
+            { try await $0.restore([book.id], at: noon) },
+            { try await $0.addLabel(.tag, "sf", to: [book.id], at: noon).change },
+            { try await $0.renameLabel(.shelf, "Attic", to: "Attic", at: noon).change },
+            { try await $0.renameAuthor("Frank Herbert", to: "Frank Herbert", at: noon).change },
+            { try await $0.editNote(note.id, at: noon) { $0.text = " n" }.change },
+            { try await $0.setStatus(.reading, of: book.id, on: nil, at: noon).change },
+            { try await $0.setDates(DateEdit(started: .clear), of: book.id, reading: nil, at: noon).change },
+            { try await $0.set("goal", to: "12", at: noon) },
+            { try await $0.skip([item], at: noon) },
+        ]
+        _ = try await library.setDates(DateEdit(started: .clear), of: book.id, reading: nil, at: noon)
+        let start = try await library.changes(limit: 100)
+        #expect(start.count == before.count + 1)
+        for (number, act) in acts.enumerated() {
+            #expect(try await act(library) == nil, "act \(number)")
+            #expect(try await library.changes(limit: 100) == start, "act \(number)")
+        }
+    }
+
+    @Test func `a continued change tells which of its parts changed nothing`() async throws {
+        let book = try await library.save(dune, record("Dune"))
+        let first = try await library.update([book.id], at: noon) { $0.shelf = "Attic" }.change
+        let summaries = try await library.changes(limit: 100)
+        #expect(try await library.update([book.id], continuing: first, at: noon) { $0.shelf = "Attic" }.change == nil)
+        #expect(try await library.changes(limit: 100) == summaries)
+    }
 }

@@ -116,7 +116,8 @@ import Testing
             book.copy.tags = [words[random.below(6)], words[random.below(6)]]
             book.edition.metadata.authors = [Contributor(name: words[random.below(6)], role: .narrator)]
             book.edition.metadata.title = words[random.below(6)]
-            _ = try await library.update(book, at: noon)
+            let edited = book
+            _ = try await library.update(book.id, at: noon) { $0 = edited }
         case 4: _ = try await library.trash(books.prefix(random.below(3)).map(\.id), at: noon)
         default: _ = try await library.restore(books.prefix(random.below(3)).map(\.id), at: noon)
         }

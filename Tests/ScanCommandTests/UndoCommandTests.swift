@@ -55,4 +55,44 @@ import Testing
             #expect(ending.err.contains("scan undo --list"))
         }
     }
+
+    /// Acts that find everything as they want it. Each list of arguments ends with the words that the message has.
+    static let repeated: [(arguments: [String], message: String)] = [
+        (["library", "edit", "dune", "--rating", "4", "--shelf", "Attic"], "\"Dune\" already has these values"),
+        (["library", "edit", "dune", "--title", " Dune "], "already has these values"),
+        (["tag", "add", "sf", "dune"], "the book already has the tag: sf, 1 book"),
+        (["tag", "add", "SF"], "the tag already exists: sf, 1 book"),
+        (["tag", "rename", "sf", "sf"], "this is already the name of the tag: sf, 1 book"),
+        (["tag", "remove", "sf", "emma"], "none of these books has the tag: sf, 1 book"),
+        (["shelf", "add", "attic", "dune"], "the book already stands on the shelf: Attic, 1 book"),
+        (["shelf", "rename", "Attic", "Attic"], "this is already the name of the shelf"),
+        (["author", "rename", "Jane Austen", "Jane Austen"], "this is already the name of the author"),
+        (["note", "edit", "NOTE", "Read it."], "this is what the note already says"),
+        (["reading", "start", "dune"], "already Reading"),
+        (["session", "edit", "SESSION", "--to-page", "9"], "Nothing changed"),
+        (["settings", "set", "yearlyGoal", "12"], "already set"),
+        (["settings", "unset", "dailyGoal"], "is not set"),
+    ]
+
+    @Test func `is offered only for an act that changed something`() throws {
+        try withScan { scan in
+            try scan.run("library", "add", "--title", "Dune", "--author", "Frank Herbert", "--tag", "sf")
+            try scan.run("library", "add", "--title", "Emma", "--author", "Jane Austen")
+            try scan.run("library", "edit", "dune", "--rating", "4", "--shelf", "Attic")
+            try scan.run("settings", "set", "yearlyGoal", "12")
+            try scan.run("reading", "start", "dune")
+            try scan.run("note", "add", "dune", "Read it.")
+            try scan.run("session", "add", "dune", "--minutes", "9", "--to-page", "9")
+            let note = try #require(scan.run("note", "list", "--json").objects()[0]["id"] as? String)
+            let session = try #require(scan.run("session", "list", "--json").objects()[0]["id"] as? String)
+            let changes = try scan.run("undo", "--list", "--json").out
+            for (arguments, message) in Self.repeated {
+                let filled = arguments.map { ["NOTE": note, "SESSION": session][$0] ?? $0 }
+                let result = try scan.run(filled)
+                #expect(result.status == 0 && result.err.contains(message), "\(arguments): \(result)")
+                #expect(!result.err.contains("scan undo"), "\(arguments): \(result.err)")
+            }
+            #expect(try scan.run("undo", "--list", "--json").out == changes)
+        }
+    }
 }

@@ -41,8 +41,8 @@ public protocol CaptureQueue: Sendable {
     func setPreset(_ preset: Preset, of ids: [ID<QueueItem>]) async throws
     /// Skips items: takes them out of the queue without saving them.
     ///
-    /// - Returns: the change, which undo reverts.
-    func skip(_ ids: [ID<QueueItem>], at now: Date) async throws -> ID<Change>
+    /// - Returns: the change, which undo reverts; `nil` if none of the items was waiting.
+    func skip(_ ids: [ID<QueueItem>], at now: Date) async throws -> ID<Change>?
     /// Removes items from the queue because their book is owned already. This is not a person's act, so undo does not
     /// list it.
     func close(_ ids: [ID<QueueItem>]) async throws

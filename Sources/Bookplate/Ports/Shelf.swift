@@ -25,10 +25,11 @@ public protocol EditableShelf: Shelf {
     /// Applies a person's edit to the edition and the copy as they are stored now. From then on, the changed fields
     /// count as edited by a person.
     ///
-    /// - Returns: the book as it is now, and the change, which undo reverts.
+    /// - Returns: the book as it is now, and the change, which undo reverts. The change is `nil` if the edit left the
+    ///   book as it was.
     func update(
         _ id: ID<Copy>, at now: Date, _ change: @escaping @Sendable (inout Book) throws -> Void
-    ) async throws -> (book: Book, change: ID<Change>)
+    ) async throws -> (book: Book, change: ID<Change>?)
     /// Applies a person's edit to copies, either to all of them or to none, as one change. Their editions are not
     /// changed.
     ///

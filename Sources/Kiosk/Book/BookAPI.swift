@@ -1,6 +1,5 @@
 import Bookplate
 import Hummingbird
-import Synchronization
 
 /// Serves a book as JSON, and edits, deletes, restores and copies books.
 struct BookAPI: Sendable {
@@ -71,13 +70,11 @@ struct BookAPI: Sendable {
     private func update(_ copy: ID<Copy>, _ edit: @escaping @Sendable (inout Book) throws -> Void) async throws
         -> JSONResponse
     {
-        let before = Mutex<Book?>(nil)
         let (book, change) = try await parts.library.update(copy, at: parts.ports.now()) { book in
             try book.checkOutsideTrash()
-            before.withLock { $0 = book }
             try edit(&book)
         }
-        return JSONResponse(book.json.with(change: before.withLock { $0 } == book ? nil : change))
+        return JSONResponse(book.json.with(change: change))
     }
 
     private func trash(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {

@@ -99,6 +99,7 @@ struct ChangeUndo {
             if try isUsedByOthers(row) { return }
             try checkLater(row)
             noteReferences(of: row)
+            if row.table == "copy" { try deleteUnloggedRequests(of: row.number) }
             try db.run(table.deletionIfUnchanged, [row.key, after])
             guard db.changesCount == 0 else { return }
             // The row was removed or changed, or it was logged by an earlier schema with fewer columns.
@@ -131,6 +132,17 @@ struct ChangeUndo {
                 StatementArguments(columns.map { image[$0] ?? .null }))
         case (nil, nil): break
         }
+    }
+
+    /// Deletes the requests of imported rows that found nothing to add to the copy. They were stored without a change,
+    /// and they would keep the copy from being removed.
+    private func deleteUnloggedRequests(of copy: Int64?) throws {
+        try db.run(
+            """
+            DELETE FROM request WHERE copy = ? AND NOT EXISTS (
+                SELECT 1 FROM changeRow JOIN change ON change.id = changeRow.change
+                WHERE tableName = 'request' AND key = json_array(request.id) AND undone IS NULL)
+            """, [copy])
     }
 
     /// Notes the rows that may be left without a use, because the row no longer refers to them.

@@ -122,7 +122,7 @@ extension LibraryFile {
     /// Runs `body` as one change, as ``change(_:continuing:mustContinue:at:_:)`` does, and also returns the id of the
     /// change.
     ///
-    /// - Returns: the result of `body` and the id of the change; `change` is `nil` if nothing has changed.
+    /// - Returns: the result of `body` and the id of the change; `change` is `nil` if `body` has changed nothing.
     func changed<Result: Sendable>(
         _ kind: Change.Kind, continuing earlier: ID<Change>? = nil, mustContinue: Bool = false, at now: Date,
         _ body: @Sendable @escaping (Database, ID<Change>) throws -> (result: Result, summary: String)
@@ -138,20 +138,28 @@ extension LibraryFile {
             }
             if mustContinue, let earlier, open == nil { throw try UndoRefusal(of: earlier, db) }
             let (id, row) = try open ?? Self.beginChange(db, kind, device, now)
+            let last = try db.value(Int64.self, "SELECT max(id) FROM changeRow") ?? 0
             try db.run("INSERT INTO openChange (change) VALUES (?)", [row])
             let (result, summary) = try body(db, id)
             try db.run("DELETE FROM openChange")
-            let isChange = try db.row("SELECT 1 FROM changeRow WHERE change = ? LIMIT 1", [row]) != nil
+            let isChange = try Self.hasChange(db, after: last)
             if isChange {
                 try db.run("UPDATE change SET summary = ? WHERE id = ?", [summary, row])
             } else {
-                try db.run("DELETE FROM change WHERE id = ?", [row])
+                try db.run("DELETE FROM changeRow WHERE id > ?", [last])
+                if open == nil { try db.run("DELETE FROM change WHERE id = ?", [row]) }
             }
             return (result, hasSwept, isChange ? id : nil)
         }
         if change != nil { hasChanged.store(true, ordering: .relaxed) }
         if hasSwept { await sweepCoversOrLog() }
         return (result, change)
+    }
+
+    /// Returns true if something that a person can see was logged after the row `last`. The request of an imported row
+    /// that added nothing to its book is stored without a change.
+    private static func hasChange(_ db: Database, after last: Int64) throws -> Bool {
+        try db.row("SELECT 1 FROM changeRow WHERE id > ? AND tableName <> 'request' LIMIT 1", [last]) != nil
     }
 
     private static func beginChange(

@@ -6,7 +6,8 @@ import GRDB
 public actor LibraryImport: BookImport {
     private let library: LibraryFile
     private let name: String
-    private var change: ID<Change>?
+    /// The change that records the import, which undo reverts; `nil` if nothing has changed so far.
+    public private(set) var change: ID<Change>?
     /// The copies that are already taken, because a row with an id of its own was imported into each of them. No other
     /// row is imported into these copies, so that two copies of one edition stay two copies.
     private var claimed: Set<Int64> = []
@@ -44,16 +45,16 @@ public actor LibraryImport: BookImport {
 
     private func importBatch(_ rows: [ImportRow], at now: Date, inSavepoints: Bool) async throws -> [ImportResult] {
         let (name, claimed, books) = (name, claimed, books)
-        let part = try await library.change(.importing, continuing: change, at: now) { db, id in
+        let (part, change) = try await library.changed(.importing, continuing: change, at: now) { db, _ in
             var importer = RowImporter(db: db, now: now, claimed: claimed)
             let results = try rows.map { row in
                 try inSavepoints ? importer.importInSavepoint(row) : importer.importRow(row)
             }
             let count = books + results.count { $0.isBookInLibrary }
-            let part = Part(results: results, change: id, claimed: importer.claimed, books: count)
+            let part = Part(results: results, claimed: importer.claimed, books: count)
             return (part, "imported \(count) book\(count == 1 ? "" : "s") from \(name)")
         }
-        change = part.change
+        if let change { self.change = change }
         self.claimed = part.claimed
         self.books = part.books
         return part.results
@@ -61,7 +62,6 @@ public actor LibraryImport: BookImport {
 
     private struct Part: Sendable {
         var results: [ImportResult]
-        var change: ID<Change>
         var claimed: Set<Int64>
         var books: Int
     }

@@ -127,12 +127,16 @@ struct IntakeCommand: AsyncParsableCommand {
         func run() async throws {
             let library = try Wiring(settings: paths.settings()).openLibrary()
             let items = try await library.waitingItems(named: names)
-            _ = try await library.skip(items.map(\.id), at: Date())
+            let change = try await library.skip(items.map(\.id), at: Date())
             for item in items {
                 guard output.json, let skipped = try await library.item(item.id) else { continue }
                 Output.shared.printLine(skipped.json)
             }
-            if !output.json { Output.shared.printNotice("\(items.count) skipped. To undo this, run 'scan undo'.") }
+            guard !output.json else { return }
+            Output.shared.printNotice(
+                change == nil
+                    ? "Nothing changed: all these items were saved or skipped in the meantime."
+                    : "\(items.count) skipped. To undo this, run 'scan undo'.")
         }
     }
 

@@ -87,8 +87,8 @@ struct LibraryCommand: AsyncParsableCommand {
             for name in named.names { books.append(try await library.book(named: name)) }
             let what = books.count > 3 ? counted(books.count, "book") : quoted(books.map(\.displayTitle))
             guard try Asking.mayGoOn("Move \(what) to the trash?", yes: yes, json: output.json) else { return }
-            _ = try await library.trash(books.map(\.id), at: Date())
-            try await printChanged(books, library, output, "In the trash")
+            let change = try await library.trash(books.map(\.id), at: Date())
+            try await printChanged(books, library, output, "In the trash", change)
         }
     }
 
@@ -115,17 +115,17 @@ struct LibraryCommand: AsyncParsableCommand {
             let library = try Wiring(settings: paths.settings()).requireLibrary()
             var books: [Book] = []
             for name in named.names { books.append(try await library.book(named: name, inTrash: true)) }
-            _ = try await library.restore(books.map(\.id), at: Date())
-            try await printChanged(books, library, output, "Back in the library")
+            let change = try await library.restore(books.map(\.id), at: Date())
+            try await printChanged(books, library, output, "Back in the library", change)
         }
     }
 }
 
 /// Prints the books after a change: with `--json` each book as it is now, otherwise one line per book.
 private func printChanged(
-    _ books: [Book], _ library: LibraryFile, _ output: OutputOptions, _ what: String
+    _ books: [Book], _ library: LibraryFile, _ output: OutputOptions, _ what: String, _ change: ID<Change>?
 ) async throws {
-    if !output.json { return Output.shared.printChange(books.map { "\(what): \($0.displayTitle.oneLine)" }) }
+    if !output.json { return Output.shared.printChange(books.map { "\(what): \($0.displayTitle.oneLine)" }, change) }
     for book in books {
         if let now = try await library.book(book.id) { Output.shared.printLine(now.json) }
     }
@@ -175,7 +175,8 @@ struct LibraryAddCommand: AsyncParsableCommand {
         }
         EnteredNumber.warn(number)
         let library = try Wiring(settings: paths.settings()).openLibrary()
-        switch try await library.enter(confirmed, notes: notes, dates: dates, at: now, facts) {
+        let result = try await library.enter(confirmed, notes: notes, dates: dates, at: now, facts)
+        switch result {
         case .owned(let book):
             throw CommandError(
                 .nothing,
@@ -186,7 +187,7 @@ struct LibraryAddCommand: AsyncParsableCommand {
             if output.json {
                 Output.shared.printLine(book.json)
             } else {
-                Output.shared.printChange(["✓ saved   \(BookList.line(for: book, width: 80))"])
+                Output.shared.printChange(["✓ saved   \(BookList.line(for: book, width: 80))"], result.change)
             }
         }
     }
@@ -223,7 +224,7 @@ struct LibraryEditCommand: AsyncParsableCommand {
         let number = try isbn.map { $0.isEmpty ? nil : try EnteredNumber($0) }
         let before = try await library.book(named: named.name)
         if let number { EnteredNumber.warn(number) }
-        let (book, _) = try await library.update(before.id, at: Date()) { book in
+        let (book, change) = try await library.update(before.id, at: Date()) { book in
             try edit.apply(to: &book.edition.metadata)
             changeCopy(&book.copy)
             changeFacts(&book.copy)
@@ -232,7 +233,9 @@ struct LibraryEditCommand: AsyncParsableCommand {
         if output.json {
             Output.shared.printLine(book.json)
         } else {
-            Output.shared.printChange(["Changed: \(book.displayTitle.oneLine)"])
+            Output.shared.printChange(
+                ["Changed: \(book.displayTitle.oneLine)"], change,
+                unchanged: "Nothing changed: \(quoted([book.displayTitle])) already has these values.")
         }
     }
 }

@@ -121,8 +121,10 @@ struct SettingsCommand: AsyncParsableCommand {
                 )
             }
             let library = try Wiring(settings: paths.settings()).openLibrary()
-            try await library.set(setting.rawValue, to: value, at: Date())
-            Output.shared.printNotice("\(setting.rawValue) is set in the library \(library.path ?? "").")
+            let change = try await library.set(setting.rawValue, to: value, at: Date())
+            Output.shared.printNotice(
+                "\(setting.rawValue) is \(change == nil ? "already " : "")set\(change == nil ? " to this value" : "") in the library \(library.path ?? "")."
+            )
         }
     }
 
@@ -147,8 +149,10 @@ struct SettingsCommand: AsyncParsableCommand {
                 guard let library = try Wiring(settings: paths.settings()).openExistingLibrary() else {
                     throw CommandError(.nothing, "there is no library yet, so \(setting.rawValue) is not set.")
                 }
-                try await library.set(setting.rawValue, to: nil, at: Date())
-                Output.shared.printNotice("\(setting.rawValue) is no longer set in the library \(library.path ?? "").")
+                let change = try await library.set(setting.rawValue, to: nil, at: Date())
+                Output.shared.printNotice(
+                    "\(setting.rawValue) is \(change == nil ? "not" : "no longer") set in the library \(library.path ?? "")."
+                )
             }
         }
     }

@@ -77,7 +77,7 @@ struct ImportCommand: AsyncParsableCommand {
             }
         }
         if total.refused > 0 { report.record(.nothing) }
-        if library != nil { printTotal(total) }
+        if let library { printTotal(total, await library.change) }
         try report.end()
     }
 
@@ -135,7 +135,7 @@ struct ImportCommand: AsyncParsableCommand {
         Output.shared.printLine("row \(result.row)  \(title)\(text.oneLine)\(doubts)")
     }
 
-    private func printTotal(_ total: ImportSummary) {
+    private func printTotal(_ total: ImportSummary, _ change: ID<Change>?) {
         if output.json { return Output.shared.printLine(total.json(isDryRun: dryRun)) }
         if total == ImportSummary() {
             return Output.shared.printNotice("There are no rows to import. Nothing was changed.")
@@ -144,9 +144,7 @@ struct ImportCommand: AsyncParsableCommand {
             "\(total.new) new", "\(total.merged) merged", "\(total.unchanged) unchanged", "\(total.flagged) flagged",
             "\(total.refused) refused",
         ].joined(separator: ", ")
-        let isChange = total.new + total.merged + total.others > 0
-        let outcome =
-            dryRun ? " Nothing was changed." : isChange ? " To undo this, run 'scan undo'." : " Nothing was changed."
+        let outcome = dryRun || change == nil ? " Nothing was changed." : " To undo this, run 'scan undo'."
         Output.shared.printNotice((dryRun ? "Would be: " : "") + counts + "." + outcome)
     }
 }

@@ -75,8 +75,8 @@ struct AnnotationDeletion<Content: PrintedAnnotation>: AsyncParsableCommand {
         if !output.json { list.show(annotations) }
         let question = "Delete \(counted(annotations.count, Content.noun))?"
         guard try Asking.mayGoOn(question, yes: yes, json: output.json) else { return }
-        try await Content.delete(annotations.map(\.content.id), in: library, at: Date())
-        list.printDeleted(annotations)
+        let change = try await Content.delete(annotations.map(\.content.id), in: library, at: Date())
+        list.printDeleted(annotations, change)
     }
 }
 
@@ -97,7 +97,7 @@ protocol PrintedAnnotation: Sendable, Equatable {
     /// Returns the annotations of all books, newest first.
     static func latest(_ limit: Int, in library: LibraryFile) async throws -> [Annotation<Self>]
     static func named(_ name: String, in library: LibraryFile) async throws -> [Annotation<Self>]
-    static func delete(_ ids: [ID<Self>], in library: LibraryFile, at now: Date) async throws
+    static func delete(_ ids: [ID<Self>], in library: LibraryFile, at now: Date) async throws -> ID<Change>
 }
 
 extension Note: PrintedAnnotation {
@@ -115,8 +115,8 @@ extension Note: PrintedAnnotation {
     static func named(_ name: String, in library: LibraryFile) async throws -> [Annotation<Note>] {
         try await library.notes(named: name)
     }
-    static func delete(_ ids: [ID<Note>], in library: LibraryFile, at now: Date) async throws {
-        _ = try await library.deleteNotes(ids, at: now)
+    static func delete(_ ids: [ID<Note>], in library: LibraryFile, at now: Date) async throws -> ID<Change> {
+        try await library.deleteNotes(ids, at: now)
     }
 }
 
@@ -135,8 +135,8 @@ extension Quote: PrintedAnnotation {
     static func named(_ name: String, in library: LibraryFile) async throws -> [Annotation<Quote>] {
         try await library.quotes(named: name)
     }
-    static func delete(_ ids: [ID<Quote>], in library: LibraryFile, at now: Date) async throws {
-        _ = try await library.deleteQuotes(ids, at: now)
+    static func delete(_ ids: [ID<Quote>], in library: LibraryFile, at now: Date) async throws -> ID<Change> {
+        try await library.deleteQuotes(ids, at: now)
     }
 }
 
@@ -202,13 +202,14 @@ struct AnnotationList {
     /// Prints an annotation after a change.
     func printChanged<Content: PrintedAnnotation>(_ what: String, _ annotation: Annotation<Content>) {
         if json { return Output.shared.printLine(Content.json(annotation)) }
-        Output.shared.printChange([
-            "\(what) \(Content.preposition) \(annotation.book.displayTitle.oneLine): \(annotation.content.id.rawValue.suffix(6))"
-        ])
+        Output.shared.printChange(
+            [
+                "\(what) \(Content.preposition) \(annotation.book.displayTitle.oneLine): \(annotation.content.id.rawValue.suffix(6))"
+            ], annotation.change, unchanged: "Nothing changed: this is what the \(Content.noun) already says.")
     }
 
-    func printDeleted<Content: PrintedAnnotation>(_ annotations: [Annotation<Content>]) {
-        if !json { return Output.shared.printChange(["\(counted(annotations.count, Content.noun)) deleted."]) }
+    func printDeleted<Content: PrintedAnnotation>(_ annotations: [Annotation<Content>], _ change: ID<Change>) {
+        if !json { return Output.shared.printChange(["\(counted(annotations.count, Content.noun)) deleted."], change) }
         for annotation in annotations { Output.shared.printLine(Content.json(annotation)) }
     }
 

@@ -55,7 +55,8 @@ struct AuthorCommand: AsyncParsableCommand {
 
         func run() async throws {
             let library = try Wiring(settings: paths.settings()).requireLibrary()
-            printChanged([try await library.renameAuthor(name, to: newName, at: Date())], "Renamed", output)
+            let done = try await library.renameAuthor(name, to: newName, at: Date())
+            printChanged([done], "Renamed", output, unchanged: "this is already the name of the author")
         }
     }
 
@@ -98,13 +99,17 @@ struct AuthorCommand: AsyncParsableCommand {
 
 /// Prints the authors after a change.
 ///
-/// - Parameter relation: the words before the number of books.
+/// - Parameters:
+///   - relation: the words before the number of books.
+///   - unchanged: the reason if nothing changed.
 private func printChanged(
-    _ done: [AuthorChange], _ what: String, _ output: OutputOptions, from relation: String = ""
+    _ done: [AuthorChange], _ what: String, _ output: OutputOptions, from relation: String = "",
+    unchanged: String = "the authors have no books"
 ) {
     if !output.json {
         return Output.shared.printChange(
-            done.map { "\(what): \($0.author.name.oneLine), \(relation)\(counted($0.author.books, "book"))" })
+            done.map { "\(what): \($0.author.name.oneLine), \(relation)\(counted($0.author.books, "book"))" },
+            done.first?.change, unchanged: "Nothing changed: \(unchanged).")
     }
     for change in done { Output.shared.printLine(change.author.json) }
 }

@@ -198,20 +198,31 @@ struct LabelActions {
         let library = try books.isEmpty ? wiring.openLibrary() : wiring.requireLibrary()
         let copies = try await copies(books, library)
         let done = try await library.addLabel(kind, name, to: copies, at: Date())
+        let subject = copies.count == 1 ? "the book" : "all these books"
+        let unchanged =
+            copies.isEmpty
+            ? "the \(kind.rawValue) already exists"
+            : kind == .tag
+                ? "\(subject) already \(copies.count == 1 ? "has" : "have") the tag"
+                : "\(subject) already \(copies.count == 1 ? "stands" : "stand") on the shelf"
         printChanged(
             done,
-            copies.isEmpty ? "Created the \(kind.rawValue)" : "Added to \(counted(done.changedBooks, "more book"))")
+            copies.isEmpty ? "Created the \(kind.rawValue)" : "Added to \(counted(done.changedBooks, "more book"))",
+            unchanged: unchanged)
     }
 
     func remove(_ name: String, from books: [String]) async throws {
         let library = try Wiring(settings: paths.settings()).requireLibrary()
         let done = try await library.removeLabel(kind, name, from: try await copies(books, library), at: Date())
-        printChanged(done, "Removed from \(counted(done.changedBooks, "book"))")
+        printChanged(
+            done, "Removed from \(counted(done.changedBooks, "book"))",
+            unchanged: "none of these books \(kind == .tag ? "has the tag" : "stands on the shelf")")
     }
 
     func rename(_ name: String, to newName: String) async throws {
         let library = try Wiring(settings: paths.settings()).requireLibrary()
-        printChanged(try await library.renameLabel(kind, name, to: newName, at: Date()), "Renamed")
+        let done = try await library.renameLabel(kind, name, to: newName, at: Date())
+        printChanged(done, "Renamed", unchanged: "this is already the name of the \(kind.rawValue)")
     }
 
     func merge(_ names: [String], into target: String, yes: Bool) async throws {
@@ -228,7 +239,8 @@ struct LabelActions {
         let deleted = try await library.deleteLabels(kind, names, at: Date())
         if !json {
             return Output.shared.printChange(
-                deleted.map { "Deleted: \($0.label.name.oneLine), removed from \(counted($0.changedBooks, "book"))" })
+                deleted.map { "Deleted: \($0.label.name.oneLine), removed from \(counted($0.changedBooks, "book"))" },
+                deleted.first?.change)
         }
         for change in deleted { Output.shared.printLine(change.label.json) }
     }
@@ -239,9 +251,12 @@ struct LabelActions {
         return copies
     }
 
-    private func printChanged(_ done: LabelChange, _ what: String) {
+    /// - Parameter unchanged: the reason if nothing changed.
+    private func printChanged(_ done: LabelChange, _ what: String, unchanged: String = "") {
         if json { return Output.shared.printLine(done.label.json) }
-        Output.shared.printChange(["\(what): \(done.label.name.oneLine), \(counted(done.label.books, "book"))"])
+        let label = "\(done.label.name.oneLine), \(counted(done.label.books, "book"))"
+        Output.shared.printChange(
+            ["\(what): \(label)"], done.change, unchanged: "Nothing changed: \(unchanged): \(label).")
     }
 
     private func printEmpty() {

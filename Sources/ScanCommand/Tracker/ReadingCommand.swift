@@ -374,7 +374,7 @@ struct ReadingAction: ParsableArguments {
     ///   - unchanged: the message if nothing changed.
     ///   - change: the function that makes the change; it returns `nil` if the user declines.
     func run(
-        unchanged: String? = nil, _ change: (LibraryFile, LocalTime) async throws -> TrackingResult?
+        unchanged: String = "Nothing changed.", _ change: (LibraryFile, LocalTime) async throws -> TrackingResult?
     ) async throws {
         let library = try Wiring(settings: paths.settings()).requireLibrary()
         guard let result = try await change(library, .current) else { return }
@@ -389,11 +389,7 @@ struct ReadingAction: ParsableArguments {
                 "This page is beyond the last page of the book, but it was recorded. To correct a wrong page count, use 'scan library edit --pages'."
             )
         }
-        if result.change == nil {
-            Output.shared.printNotice(unchanged ?? "Nothing changed.")
-        } else {
-            Output.shared.printNotice("To undo this, run 'scan undo'.")
-        }
+        Output.shared.printChange([], result.change, unchanged: unchanged)
     }
 
     /// Returns the line for a book and its reading: `Dune · Reading · started 2026-11-21 · Page 145 of 382 ████░░░░░░

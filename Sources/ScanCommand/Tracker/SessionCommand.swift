@@ -102,7 +102,7 @@ struct SessionReport {
     /// Prints a session after a change, with advice on undoing the change.
     func printChanged(_ record: SessionRecord) {
         show(record)
-        if !output.json { Output.shared.printNotice("To undo this, run 'scan undo'.") }
+        if !output.json { Output.shared.printChange([], record.change) }
     }
 
     /// Prints a session, with advice on ending it if it is running.
@@ -316,7 +316,7 @@ struct SessionDelete: AsyncParsableCommand {
         guard try Asking.mayGoOn(question, yes: yes, json: output.json) else { return }
         let record = try await library.deleteSession(session.session.id, at: localTime.now)
         if output.json { return Output.shared.printLine(record.json(at: localTime.now)) }
-        Output.shared.printChange(["Deleted: \(report.line(for: record))"])
+        Output.shared.printChange(["Deleted: \(report.line(for: record))"], record.change)
     }
 }
 

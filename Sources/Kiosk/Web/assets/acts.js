@@ -5,7 +5,7 @@
 // that is shown on success.
 
 import { refresh } from "./live.js";
-import { removeUndo, toast } from "./messages.js";
+import { removeUndo, toast, toastOutcome } from "./messages.js";
 import { callAPI, makeRequestID, Refusal, showProgress } from "./requests.js";
 import { text } from "./texts.js";
 
@@ -63,7 +63,7 @@ export async function act(element, body, [method, path] = element.dataset.act.sp
     if (element.matches("dialog form")) element.reset();
     element.closest("dialog")?.close();
     if (path.endsWith("/undo") && body?.change) removeUndo(body.change);
-    if (element.dataset.done) toast(element.dataset.done, { change: answer?.change });
+    if (element.dataset.done) toastOutcome(element.dataset.done, answer);
     await refresh();
   });
   element.removeAttribute("aria-busy");

@@ -5,7 +5,7 @@ import { attempt } from "./acts.js";
 import "./dates.js";
 import "./edit-in-place.js";
 import { refresh } from "./live.js";
-import { toast } from "./messages.js";
+import { toast, toastOutcome } from "./messages.js";
 import "./progress.js";
 import { callAPI } from "./requests.js";
 import { confirmDeletion } from "./sheets.js";
@@ -20,7 +20,7 @@ document.addEventListener("change", (event) => {
   const rating = Number(event.target.value) || null;
   attempt(async () => {
     const answer = await callAPI("PATCH", `/api/books/${copy}`, { rating });
-    toast(`${texts.rated}: ${rating ?? "–"}`, { change: answer.change });
+    toastOutcome(`${texts.rated}: ${rating ?? "–"}`, answer);
     event.target.blur();
     await refresh();
   });

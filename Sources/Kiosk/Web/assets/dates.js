@@ -2,7 +2,7 @@
 // Page Up, Page Down, Home and End move the cursor (ARIA Authoring Practices, Date Picker Dialog).
 
 import { refresh } from "./live.js";
-import { toast } from "./messages.js";
+import { toastOutcome } from "./messages.js";
 import { callAPI } from "./requests.js";
 import { submitSheet } from "./sheets.js";
 import { locale } from "./texts.js";
@@ -176,7 +176,7 @@ async function save(date) {
   const body = { [button.dataset.field]: date };
   if (await submitSheet(sheet, async () => { answer = await callAPI("PUT", button.dataset.date, body); })) return;
   sheet.close();
-  toast(sheet.dataset.done, { change: answer.change });
+  toastOutcome(sheet.dataset.done, answer);
   await refresh();
 }
 document.getElementById("date-save").addEventListener("click", () => save(readDate()));

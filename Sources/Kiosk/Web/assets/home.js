@@ -2,7 +2,7 @@
 
 import { formatElapsed, formatLocal } from "./fields.js";
 import { refresh } from "./live.js";
-import { toast } from "./messages.js";
+import { toastOutcome } from "./messages.js";
 import { callAPI } from "./requests.js";
 import { submitSheet } from "./sheets.js";
 import { fillIn } from "./texts.js";
@@ -18,7 +18,7 @@ async function send(dialog, method, path, body) {
   const error = await submitSheet(dialog, async () => { answer = await callAPI(method, path, body); });
   if (error) return error;
   dialog.close();
-  toast(dialog.dataset.done, { change: answer?.change });
+  toastOutcome(dialog.dataset.done, answer);
   await refresh();
   return null;
 }

@@ -1,10 +1,9 @@
 // The keypad over the picture, on which a person enters an ISBN by touch or with keys. Hyphens are added automatically,
 // and the check digit is checked at once.
 
-import { describeFailure } from "./acts.js";
 import { areSingleKeysOn } from "./keys.js";
-import { callAPI, makeRequestID } from "./requests.js";
-import { checkNumber } from "./scanner.js";
+import { callAPI } from "./requests.js";
+import { captureTyped, checkNumber } from "./scanner.js";
 
 const pad = document.getElementById("keypad"), field = document.getElementById("typed"), verdict = document.getElementById("verdict");
 const opener = document.getElementById("keypad-open"), submit = document.getElementById("keypad-take");
@@ -61,27 +60,23 @@ export function hideKeypad() {
   if (hadFocus) opener.focus();
 }
 
-/**
- * The last number that was sent, with its request id. If it is sent twice because an answer was lost, it is captured
- * once.
- */
-let sent = {};
 async function capture() {
   if (checkNumber(readDigits()) !== "right" || submit.disabled) return;
   const number = field.value;
   submit.disabled = true;
-  try {
-    if (sent.text !== number) sent = { text: number, request: makeRequestID() };
-    await callAPI("POST", "/api/station/captures", { ...sent, origin: "typed" });
-    sent = {};
-    field.value = "";
-    await update();
-    verdict.textContent = verdict.dataset.taken.replace("{number}", number);
-  } catch (error) {
-    verdict.textContent = describeFailure(error);
+  const { row, refusal } = await captureTyped(number);
+  if (refusal) {
+    verdict.textContent = refusal;
     verdict.className = "state-problem";
     submit.disabled = false;
+    return;
   }
+  // A person may have begun the next number meanwhile.
+  if (field.value !== number) return;
+  field.value = "";
+  await update();
+  // A number that is not captured yet is announced below the head.
+  if (row) verdict.textContent = verdict.dataset.taken.replace("{number}", number);
 }
 
 // If a person types digits while the keypad is closed, it opens.

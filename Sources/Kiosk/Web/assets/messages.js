@@ -40,6 +40,11 @@ export function toast(message, { change, isError, link } = {}) {
 }
 document.addEventListener("close", () => head.append(toasts), { capture: true });
 
+/** Shows the outcome of an act: that it is done, with an Undo button, or that it changed nothing. */
+export function toastOutcome(message, answer) {
+  toast(answer?.change === null ? text("unchanged") : message, { change: answer?.change });
+}
+
 const isCut = (span) => span.scrollHeight > span.clientHeight + 1;
 
 /** Adds a button that shows the rest of a long line. The toast then stays until it is closed. */

@@ -4,7 +4,7 @@
 import { attempt } from "./acts.js";
 import { formatLocal, parseNumber } from "./fields.js";
 import { refresh } from "./live.js";
-import { toast } from "./messages.js";
+import { toastOutcome } from "./messages.js";
 import { callAPI } from "./requests.js";
 import { finishCorrection, openSession } from "./sessions.js";
 import { submitSheet } from "./sheets.js";
@@ -67,7 +67,7 @@ form.addEventListener("submit", async (event) => {
   const body = { [unit()]: parseNumber(amount) };
   if (await submitSheet(form, async () => { answer = await callAPI("POST", form.dataset.path, body); })) return;
   sheet.close();
-  toast(form.dataset.done, { change: answer.change });
+  toastOutcome(form.dataset.done, answer);
   await refresh();
 });
 

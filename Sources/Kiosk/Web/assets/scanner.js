@@ -200,11 +200,13 @@ addEventListener("change", mutePicker, { capture: true });
 addEventListener("pointerdown", settle, { capture: true });
 addEventListener("blur", settle);
 
-// Scanned codes go to the station one after the other. A code that the station could not accept is kept, even after the
-// tab is closed, and sent again. Each code has its own entry and its own request id. If a code is sent twice, by two
-// tabs or because an answer was lost, it is captured once.
+// Scanned codes and typed numbers go to the station one after the other. One that the station could not accept is kept,
+// even after the tab is closed, and sent again. Each has its own entry and its own request id. If one is sent twice, by
+// two tabs or because an answer was lost, it is captured once.
 
-const store = "bookplate.kept.";
+const store = "bookplate.kept.", typedMark = ".typed";
+/** The callers that wait for the first outcome of a typed number, by its entry. */
+const waiting = new Map();
 /** The delays before the next tries, in seconds. */
 const waits = [2, 5, 15, 30];
 const listKept = () => Object.keys(localStorage).filter((key) => key.startsWith(store)).sort();
@@ -222,6 +224,16 @@ function capture(code) {
   send();
 }
 
+/**
+ * Captures a number that a person has typed. Returns { row } once it is captured, { refusal } if it is not a book's, and
+ * {} if the station cannot accept it now, so that it is kept and sent again.
+ */
+export function captureTyped(code) {
+  const key = store + makeRequestID() + typedMark;
+  localStorage.setItem(key, code);
+  return new Promise((resolve) => { waiting.set(key, resolve); send(); });
+}
+
 function send() {
   clearTimeout(retry);
   sending ??= sendKept().finally(() => { sending = null; });
@@ -232,8 +244,9 @@ async function sendKept() {
     const code = localStorage.getItem(key);
     let news;
     try {
-      const request = key.slice(store.length);
-      const { row } = await callAPI("POST", "/api/station/captures", { text: code, origin: "scanner", request });
+      const isTyped = key.endsWith(typedMark), request = key.slice(store.length, isTyped ? -typedMark.length : undefined);
+      const origin = isTyped ? "typed" : "scanner";
+      const { row } = await callAPI("POST", "/api/station/captures", { text: code, origin, request });
       news = { row, code };
     } catch (error) {
       const isAnswered = error instanceof Refusal;
@@ -245,7 +258,10 @@ async function sendKept() {
     const isMine = localStorage.getItem(key) !== null;
     localStorage.removeItem(key);
     if (isShown) showKept();
-    if (isMine) announce(news);
+    const resolve = waiting.get(key);
+    waiting.delete(key);
+    if (resolve) resolve(news);
+    else if (isMine) announce(news);
   }
 }
 
@@ -253,6 +269,8 @@ async function sendKept() {
 function keepTrying(code, isAnswered) {
   if (failures === 0) toast(text(isAnswered ? "scannedBusy" : "scannedKept", { code }), { isError: true });
   showKept();
+  for (const resolve of waiting.values()) resolve({});
+  waiting.clear();
   retry = setTimeout(send, waits[Math.min(failures, waits.length - 1)] * 1000);
   failures += 1;
 }

@@ -4,7 +4,7 @@
 import { attempt } from "./acts.js";
 import { formatElapsed, formatLocal } from "./fields.js";
 import { refresh } from "./live.js";
-import { toast } from "./messages.js";
+import { toast, toastOutcome } from "./messages.js";
 import { callAPI } from "./requests.js";
 import { submitSheet } from "./sheets.js";
 import { text } from "./texts.js";
@@ -71,7 +71,7 @@ async function stop(isForced) {
   const error = await submitSheet(stopForm, async () => { answer = await callAPI("POST", "/api/session/stop", body); });
   if (error) return offerWaysOut(error);
   stopSheet.close();
-  toast(stopForm.dataset.done, { change: answer.change });
+  toastOutcome(stopForm.dataset.done, answer);
   await refresh();
 }
 
@@ -96,7 +96,7 @@ force.addEventListener("click", () => stop(true));
 discard.addEventListener("click", () => attempt(async () => {
   const answer = await callAPI("DELETE", `/api/sessions/${running}`);
   stopSheet.close();
-  toast(discard.dataset.done, { change: answer.change });
+  toastOutcome(discard.dataset.done, answer);
   await refresh();
 }));
 

@@ -1,7 +1,7 @@
 // The pages for tags, shelves and authors in the settings, on which a person renames one name or merges several.
 
 import { refresh } from "./live.js";
-import { toast } from "./messages.js";
+import { toastOutcome } from "./messages.js";
 import { callAPI } from "./requests.js";
 import { submitSheet } from "./sheets.js";
 
@@ -23,7 +23,7 @@ async function send(dialog, method, path, body) {
   let answer;
   if (await submitSheet(dialog, async () => { answer = await callAPI(method, path, body); })) return;
   dialog.close();
-  toast(dialog.querySelector("form").dataset.done, { change: answer?.change });
+  toastOutcome(dialog.querySelector("form").dataset.done, answer);
   for (const box of document.querySelectorAll("#names input:checked")) box.checked = false;
   await refresh();
   showBar();
