@@ -5,31 +5,11 @@ import GRDB
 extension LibraryFile: Authors {
     public func authors() async throws -> [Author] {
         try await read { db in
-            let rows = try db.rows(
-                """
-                SELECT author.id, author.name, role, count(DISTINCT copy.id) AS books FROM author
-                JOIN editionAuthor ON editionAuthor.author = author.id
-                JOIN copy ON copy.edition = editionAuthor.edition
-                WHERE copy.deleted IS NULL
-                GROUP BY author.id, role ORDER BY author.folded, author.name, author.id
-                """)
-            let totals = try Dictionary(
-                uniqueKeysWithValues: db.rows(
-                    """
-                    SELECT editionAuthor.author, count(DISTINCT copy.id) FROM editionAuthor
-                    JOIN copy ON copy.edition = editionAuthor.edition WHERE copy.deleted IS NULL
-                    GROUP BY editionAuthor.author
-                    """
-                ).map { ($0[0] as Int64, $0[1] as Int) })
-            var authors: [Author] = []
-            var last: Int64?
-            for row in rows {
-                let id: Int64 = row["id"]
-                if id != last { authors.append(Author(name: row["name"], books: totals[id] ?? 0, roles: [:])) }
-                authors[authors.count - 1].roles[try row.word("role")] = row["books"]
-                last = id
+            let counts = try AuthorCounts(db)
+            return try db.rows("SELECT id, name FROM author ORDER BY folded, name, id").compactMap { row in
+                guard let roles = counts.roles[row[0]] else { return nil }
+                return Author(name: row[1], books: counts.books[row[0]] ?? 0, roles: roles)
             }
-            return authors
         }
     }
 
@@ -103,6 +83,33 @@ extension LibraryFile: Authors {
             return (gone, "deleted the author \(names.prefix(200)) (removed from \(bookCount(books)))")
         }
         return done.with(change: change)
+    }
+}
+
+/// The books of all authors, without books in the trash, counted in one pass over each table.
+private struct AuthorCounts {
+    private(set) var books: [Int64: Int] = [:]
+    private(set) var roles: [Int64: [Contributor.Role: Int]] = [:]
+
+    init(_ db: Database) throws {
+        var copies: [Int64: Int] = [:]
+        try db.forEachRow("SELECT edition, count(*) FROM copy WHERE deleted IS NULL GROUP BY edition") {
+            copies[$0[0]] = $0[1]
+        }
+        // An author who is named several times in an edition counts only once, and once for each role.
+        var (edition, authors): (Int64?, [Int64: Set<Contributor.Role>]) = (nil, [:])
+        try db.forEachRow("SELECT edition, author, role FROM editionAuthor ORDER BY edition") { row in
+            if row[0] != edition {
+                edition = row[0]
+                authors.removeAll(keepingCapacity: true)
+            }
+            guard let count = copies[row[0]] else { return }
+            let (author, role): (Int64, Contributor.Role) = (row[1], try row.word("role"))
+            if authors[author] == nil { books[author, default: 0] += count }
+            if authors[author, default: []].insert(role).inserted {
+                roles[author, default: [:]][role, default: 0] += count
+            }
+        }
     }
 }
 

@@ -27,6 +27,7 @@ public final class LibraryFile: Sendable {
     private let closeGuard = CloseGuard()
     private let lockTimeout: LockTimeout
     let codeChecks = CodeCheckQueue()
+    let statsBlocks = StatsBlocks()
     let lastUse = LastUseRecorder()
     private let report = Mutex<@Sendable (String) -> Void>({ _ in })
     let hasChanged = Atomic(false)

@@ -25,22 +25,46 @@ public struct CalendarDay: Hashable, Sendable, Codable, CustomStringConvertible 
 
     /// - Parameter text: `YYYY`, `YYYY-MM` or `YYYY-MM-DD`, nothing else.
     public init?(_ text: String) {
-        let bytes = Array(text.utf8.prefix(11))
-        let parts = bytes.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
-        let lengths = [4, 2, 2]
-        guard (1...3).contains(parts.count), zip(parts, lengths).allSatisfy({ $0.count == $1 }) else { return nil }
-        let numbers = parts.compactMap { part in digitValues(part).map { $0.reduce(0) { $0 * 10 + $1 } } }
-        guard numbers.count == parts.count else { return nil }
-        self.init(
-            year: numbers[0], month: numbers.count > 1 ? numbers[1] : nil, day: numbers.count > 2 ? numbers[2] : nil)
+        var text = text
+        // Lists and stats parse very many dates, so the digits are read in place.
+        let day = text.withUTF8 { bytes -> CalendarDay? in
+            func number(_ place: Range<Int>) -> Int? {
+                if place.lowerBound > 0, bytes[place.lowerBound - 1] != UInt8(ascii: "-") { return nil }
+                return place.reduce(0 as Int?) { number, index in
+                    let digit = bytes[index] &- UInt8(ascii: "0")
+                    return digit < 10 ? number.map { $0 * 10 + Int(digit) } : nil
+                }
+            }
+            guard [4, 7, 10].contains(bytes.count), let year = number(0..<4) else { return nil }
+            let month = bytes.count > 4 ? number(5..<7) : nil
+            let day = bytes.count > 7 ? number(8..<10) : nil
+            guard (month != nil) == (bytes.count > 4), (day != nil) == (bytes.count > 7) else { return nil }
+            return CalendarDay(year: year, month: month, day: day)
+        }
+        guard let day else { return nil }
+        self = day
     }
 
     public var description: String {
-        func padded(_ number: Int, _ width: Int) -> String {
-            let text = String(number)
-            return String(repeating: "0", count: max(0, width - text.count)) + text
+        String(unsafeUninitializedCapacity: 10) { bytes in
+            var count = 0
+            func append(_ number: Int, digits: Int) {
+                var divisor = digits == 4 ? 1000 : 10
+                while divisor > 0 {
+                    bytes[count] = UInt8(ascii: "0") + UInt8(number / divisor % 10)
+                    count += 1
+                    divisor /= 10
+                }
+            }
+            append(year, digits: 4)
+            for part in [month, day] {
+                guard let part else { break }
+                bytes[count] = UInt8(ascii: "-")
+                count += 1
+                append(part, digits: 2)
+            }
+            return count
         }
-        return ([padded(year, 4)] + [month, day].compactMap { $0.map { padded($0, 2) } }).joined(separator: "-")
     }
 
     public init(from decoder: any Decoder) throws {

@@ -9,7 +9,7 @@ public protocol Stats: Sendable {
     ///   read are listed.
     func home(limit: Int, at now: Date, in zone: TimeZone) async throws -> Home
     /// Returns the summary of this year and the memories of today (events on this day in earlier years). This is a
-    /// small part of ``overview(_:year:at:in:)`` and ``onThisDay(at:in:)``, computed from this year's rows alone.
+    /// small part of ``overview(_:year:at:in:)`` and ``onThisDay(limit:at:in:)``.
     func yearSoFar(at now: Date, in zone: TimeZone) async throws -> YearSoFar
     /// Returns the statistics of the whole library.
     ///
@@ -20,7 +20,9 @@ public protocol Stats: Sendable {
     /// Returns the days in the period on which anything was read, oldest first.
     func days(in period: Period, zone: TimeZone) async throws -> [DayStats]
     /// Returns what was started, finished or being read on this day in earlier years, latest year first.
-    func onThisDay(at now: Date, in zone: TimeZone) async throws -> [Memory]
+    ///
+    /// - Parameter limit: the maximum number of memories.
+    func onThisDay(limit: Int, at now: Date, in zone: TimeZone) async throws -> [Memory]
     /// Returns the statistics of one copy.
     ///
     /// - Returns: `nil` if there is no such copy.
@@ -30,4 +32,19 @@ public protocol Stats: Sendable {
     ///
     /// - Parameter handle: called for each event; an error that it throws ends the listing.
     func timeline(in zone: TimeZone, _ handle: @escaping @Sendable (TimelineEvent) throws -> Void) async throws
+    /// Returns the latest events that may lie in a period, newest first: the end of the timeline, backwards.
+    ///
+    /// - Parameters:
+    ///   - limit: the maximum number of events.
+    ///   - includesSessions: false to leave out sessions.
+    func latestEvents(
+        in period: Period, limit: Int, includesSessions: Bool, zone: TimeZone
+    ) async throws -> [TimelineEvent]
+}
+
+extension Stats {
+    /// Returns everything that was started, finished or being read on this day in earlier years, latest year first.
+    public func onThisDay(at now: Date, in zone: TimeZone) async throws -> [Memory] {
+        try await onThisDay(limit: .max, at: now, in: zone)
+    }
 }

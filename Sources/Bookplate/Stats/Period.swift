@@ -122,8 +122,7 @@ public struct YearStats: Sendable, Equatable {
     }
 }
 
-/// The summary of the current year on the home page. It is a part of ``Overview``, but computed from this year's rows
-/// alone.
+/// The summary of the current year on the home page. It is a part of ``Overview``.
 public struct YearSoFar: Sendable, Equatable {
     public var today: CalendarDay
     /// The totals of this year.

@@ -99,7 +99,7 @@ public struct Memory: Sendable, Equatable {
     }
 
     /// The number of years to look back.
-    private static let mostYears = 100
+    public static let mostYears = 100
 
     /// Returns today's memories of a reading, latest year first. For each year, only the most important event is
     /// returned. The order of importance is: finished or stopped, started, reading. Dates with only a month or year are

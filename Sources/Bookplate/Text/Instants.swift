@@ -5,13 +5,30 @@ extension Date {
     /// the Gregorian calendar, even before 1582, where Foundation's formats use the Julian calendar.
     public var rfc3339: String {
         let (day, millisecond) = dayAndMillisecond
-        func padded(_ number: Int, _ width: Int) -> String {
-            let text = String(number)
-            return String(repeating: "0", count: max(0, width - text.count)) + text
+        var date = day.description
+        // Lists and exports write very many instants, so the digits are written in place.
+        return date.withUTF8 { date in
+            String(unsafeUninitializedCapacity: 24) { bytes in
+                _ = bytes.update(fromContentsOf: date)
+                var place = 10
+                func append(_ sign: Character, _ number: Int, digits: Int) {
+                    bytes[place] = sign.asciiValue ?? 0
+                    var rest = number
+                    for digit in (1...digits).reversed() {
+                        bytes[place + digit] = UInt8(ascii: "0") + UInt8(rest % 10)
+                        rest /= 10
+                    }
+                    place += digits + 1
+                }
+                let second = millisecond / 1000
+                append("T", second / 3600, digits: 2)
+                append(":", second / 60 % 60, digits: 2)
+                append(":", second % 60, digits: 2)
+                append(".", millisecond % 1000, digits: 3)
+                bytes[place] = UInt8(ascii: "Z")
+                return place + 1
+            }
         }
-        let (second, rest) = (millisecond / 1000, millisecond % 1000)
-        let time = [second / 3600, second / 60 % 60, second % 60].map { padded($0, 2) }.joined(separator: ":")
-        return "\(day)T\(time).\(padded(rest, 3))Z"
     }
 
     /// Parses the text that ``rfc3339`` writes, with or without milliseconds.

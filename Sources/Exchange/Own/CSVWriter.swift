@@ -49,7 +49,9 @@ public struct CSVWriter: Sendable {
         let others = data.authors.dropFirst(data.authors.first?.role == .author ? 1 : 0).map(\.name)
         let finished = record.readings.map(\.reading).filter { $0.state == .finished }
         let lastRead = finished.compactMap(\.finished).filter { $0.day != nil }.max()
-        func slashed(_ day: CalendarDay?) -> String { day?.description.replacing("-", with: "/") ?? "" }
+        func slashed(_ day: CalendarDay?) -> String {
+            day?.description.replacing(UInt8(ascii: "-"), with: "/") ?? ""
+        }
         func isbn(_ digits: String?) -> String { Self.quoted("=\"\(digits ?? "")\"") }
         let review = record.notes.first { $0.kind == .note }?.text ?? ""
         return [
@@ -58,8 +60,9 @@ public struct CSVWriter: Sendable {
             cell(others.joined(separator: ", ")), isbn(edition.isbn?.isbn10), isbn(edition.isbn?.digits),
             cell(String(wholeStars(copy.rating))), "", cell(data.publisher), cell(binding(data.format)),
             cell(data.pageCount.map(String.init)), cell(data.publishedDate.map { String($0.year) }), "",
-            cell(slashed(lastRead)), cell(copy.added.utcDay.replacing("-", with: "/")),
-            cell(copy.tags.map { $0.replacing(",", with: " ") }.joined(separator: ", ")), "", cell(shelf(copy.status)),
+            cell(slashed(lastRead)), cell(copy.added.utcDay.replacing(UInt8(ascii: "-"), with: "/")),
+            cell(copy.tags.map { $0.replacing(UInt8(ascii: ","), with: " ") }.joined(separator: ", ")),
+            "", cell(shelf(copy.status)),
             cell(review), "", "", cell(String(finished.count)), cell(copy.isOwned ? "1" : "0"),
         ]
     }
@@ -120,7 +123,7 @@ public struct CSVWriter: Sendable {
     /// Quotes a cell if RFC 4180, 2.6 and 2.7, requires it.
     static func quoted(_ text: String) -> String {
         guard text.utf8.contains(where: { $0 == 0x22 || $0 == 0x2C || $0 == 0x0A || $0 == 0x0D }) else { return text }
-        return "\"" + text.replacing("\"", with: "\"\"") + "\""
+        return "\"" + text.replacing(UInt8(ascii: "\""), with: "\"\"") + "\""
     }
 
     /// Returns the text with a leading apostrophe if a spreadsheet would run it as a formula, that is, if it starts
@@ -138,5 +141,17 @@ public struct CSVWriter: Sendable {
     private static func isGuardable(_ text: String) -> Bool {
         guard let first = text.utf8.first(where: { $0 != UInt8(ascii: "'") }) else { return false }
         return "=+-@\t\r".utf8.contains(first)
+    }
+}
+
+extension String {
+    /// Replaces an ASCII character. An export does this in very many cells, for which the standard library's
+    /// `replacing(_:with:)`, a search for any sequence, would take most of the time.
+    fileprivate func replacing(_ sign: UInt8, with replacement: String) -> String {
+        guard utf8.contains(sign) else { return self }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(utf8.count + 8)
+        for byte in utf8 { if byte == sign { bytes += replacement.utf8 } else { bytes.append(byte) } }
+        return String(decoding: bytes, as: UTF8.self)
     }
 }

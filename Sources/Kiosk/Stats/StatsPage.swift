@@ -1,7 +1,6 @@
 import Bookplate
 import FoundationEssentials
 import Hummingbird
-import Synchronization
 
 /// The Stats page, with figures and charts, and the Timeline page. docs/tracker.md defines the figures.
 struct StatsPage: Sendable {
@@ -22,11 +21,11 @@ struct StatsPage: Sendable {
         let year = selected.year(today: today)
         let overview = try await parts.library.overview(selected.period, year: year, at: now, in: zone)
         let yearDays = try await days(of: year, overview)
-        let memories = try await parts.library.onThisDay(at: now, in: zone)
+        let memories = try await parts.library.onThisDay(limit: Self.maxMemories, at: now, in: zone)
 
         let stats = StatsView(overview: overview, period: selected, year: year, yearDays: yearDays, texts: texts)
         var view = stats.view
-        view["memories"] = memories.prefix(Self.maxMemories).map { texts.view(of: $0) }
+        view["memories"] = memories.map { texts.view(of: $0) }
         view["hasMemories"] = !memories.isEmpty
         return try await parts.pages.render(
             Pages.Page(template: "stats", title: texts("layout.stats"), tab: .stats, view: view), context)
@@ -149,20 +148,8 @@ struct StatsAPI: Sendable {
     /// Returns the latest events of the period, at most `limit`, the newest first. An event whose date is incomplete is
     /// included if it may lie in the period. Sessions are left out for guests.
     func events(in period: Period, limit: Int, forGuest: Bool = false) async throws -> [TimelineEvent] {
-        // Events arrive from the oldest to the newest. A ring buffer keeps only the last ones.
-        let ring = Mutex<(events: [TimelineEvent], next: Int)>(([], 0))
-        try await parts.library.timeline(in: parts.ports.zone) { event in
-            guard period.mayContain(event.date), !(forGuest && event.kind == .session) else { return }
-            ring.withLock { ring in
-                if ring.events.count < limit {
-                    ring.events.append(event)
-                } else {
-                    ring.events[ring.next] = event
-                    ring.next = (ring.next + 1) % limit
-                }
-            }
-        }
-        return ring.withLock { Array(($0.events[$0.next...] + $0.events[..<$0.next]).reversed()) }
+        try await parts.library.latestEvents(
+            in: period, limit: limit, includesSessions: !forGuest, zone: parts.ports.zone)
     }
 }
 

@@ -88,40 +88,38 @@ private struct ExportedBooks {
         _ db: Database, _ selection: String, _ copies: String, by order: String, _ value: (Row) throws -> Value
     ) throws -> [Int64: [Value]] {
         var values: [Int64: [Value]] = [:]
-        for row in try db.rows(
-            "SELECT \(selection) WHERE copy IN (SELECT value FROM json_each(?)) ORDER BY copy, \(order)", [copies])
-        { values[row["copy"], default: []].append(try value(row)) }
+        try db.forEachRow(
+            "SELECT \(selection) WHERE copy IN (SELECT value FROM json_each(?)) ORDER BY copy, \(order)", [copies]
+        ) { values[$0["copy"], default: []].append(try value($0)) }
         return values
     }
 
     private static func readings(_ db: Database, of copies: String) throws -> [Int64: [ReadingRecord]] {
         let inCopies = "reading IN (SELECT id FROM reading WHERE copy IN (SELECT value FROM json_each(?)))"
         var sessions: [Int64: [Session]] = [:]
-        for row in try db.rows(
+        try db.forEachRow(
             "SELECT reading, uuid, start, \"end\", startPage, endPage FROM session WHERE \(inCopies) ORDER BY start, id",
-            [copies])
-        {
-            sessions[row["reading"], default: []].append(Session(row: row))
-        }
+            [copies]
+        ) { sessions[$0["reading"], default: []].append(Session(row: $0)) }
         var entries: [Int64: [ProgressEntry]] = [:]
-        for row in try db.rows(
+        try db.forEachRow(
             """
             SELECT entry.reading, entry.uuid AS entryID, entry.at, entry.page, entry.percent, entry.isAutomatic,
                 session.uuid AS sessionID
             FROM progressEntry entry LEFT JOIN session ON session.id = entry.session
             WHERE entry.\(inCopies) ORDER BY entry.at, entry.id
-            """, [copies])
-        {
-            guard let entry = try StoredReadings.progressEntry(row) else { continue }
+            """, [copies]
+        ) { row in
+            guard let entry = try StoredReadings.progressEntry(row) else { return }
             entries[row["reading"], default: []].append(entry)
         }
         var readings: [Int64: [ReadingRecord]] = [:]
-        for row in try db.rows(
+        try db.forEachRow(
             """
             SELECT id, copy, uuid, state, started, finished, stopped FROM reading
             WHERE copy IN (SELECT value FROM json_each(?)) ORDER BY copy, position, id
-            """, [copies])
-        {
+            """, [copies]
+        ) { row in
             let reading = try Reading(row: row)
             readings[row["copy"], default: []].append(
                 ReadingRecord(reading, entries: entries[row["id"]] ?? [], sessions: sessions[row["id"]] ?? []))

@@ -14,6 +14,7 @@ enum Schema {
         ("4 access code, sign-ins", createAccess),
         ("5 paired stations, outbox", createHub),
         ("6 the hub's library in the outbox, no rate limits", addHubLibrary),
+        ("7 stats", createStatsBlocks),
     ]
 
     /// The newest version of the schema that this program knows.

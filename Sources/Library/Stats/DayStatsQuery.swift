@@ -29,19 +29,20 @@ struct DayStatsQuery {
 
     /// Returns the days in a period on which something was read, for the whole library, oldest first.
     func library(in period: Period = .all) throws -> [DayStats] {
-        var days: [Int: DayStats] = [:]
-        for (instant, statement) in [("session.start", sessions), ("entry.at", entries)] {
-            let table = instant.prefix { $0 != "." }
-            let isCounted = "\(table).reading NOT IN \(Self.uncounted)"
-            let (condition, bounds) = Self.bounds(of: period, on: instant)
-            try db.forEachRow(statement("0", "\(condition)\(isCounted)"), bounds) { merge($0, into: &days) }
+        func isCounted(_ table: String, _ bounds: String) -> String {
+            "\(bounds)\(table).reading NOT IN \(Self.uncounted)"
         }
-        return days.values.filter { period.contains($0.day) }.sorted { $0.day < $1.day }
+        let (sessionBounds, sessionArguments) = Self.bounds(of: period, on: "session.start")
+        let (entryBounds, entryArguments) = Self.bounds(of: period, on: "entry.at")
+        let days = try days(
+            sessionRows("0", from: "session", where: isCounted("session", sessionBounds)), sessionArguments,
+            entryDays("0", where: isCounted("entry", entryBounds)), entryArguments)
+        return (days[0] ?? []).filter { period.contains($0.day) }
     }
 
-    /// Returns the condition that limits the scan of an index to a period. For all time, the condition is empty, so
-    /// that SQLite can choose another plan.
-    private static func bounds(of period: Period, on instant: String) -> (String, StatementArguments) {
+    /// Returns the condition that limits the scan of an index to a period and a day on each side of it, with `AND` at
+    /// its end. For all time, the condition is empty, so that SQLite can choose another plan.
+    static func bounds(of period: Period, on instant: String) -> (String, StatementArguments) {
         guard period != .all else { return ("", []) }
         // The range has one more day at each end, so that it covers every time zone.
         let from = (period.from?.number).map { Int64($0 - 1) * dayLength } ?? .min
@@ -51,14 +52,55 @@ struct DayStatsQuery {
 
     /// Returns the days on which each reading was read, oldest first.
     func readings(_ readings: [Int64]) throws -> [Int64: [DayStats]] {
+        let (wanted, list) = ("IN (SELECT value FROM json_each(?))", jsonList(readings))
+        return try days(
+            sessionRows("session.reading", from: "session", where: "session.reading \(wanted)"), [list],
+            entryDays("entry.reading", where: "entry.reading \(wanted)"), [list])
+    }
+
+    /// Returns the days on which the copies with these row ids were read, oldest first. Leaves out cancelled readings
+    /// and copies in the trash.
+    func copies(_ copies: ClosedRange<Int64>) throws -> [DayStats] {
+        let isCounted = "copy.id BETWEEN ? AND ? AND copy.deleted IS NULL AND reading.state <> 'cancelled'"
+        let bounds: StatementArguments = [copies.lowerBound, copies.upperBound]
+        let tables =
+            "copy CROSS JOIN reading ON reading.copy = copy.id CROSS JOIN session ON session.reading = reading.id"
+        let days = try days(
+            sessionRows("0", from: tables, where: isCounted), bounds, entryDays("0", where: isCounted), bounds)
+        return days[0] ?? []
+    }
+
+    /// Sums the results of ``sessionRows(_:from:where:)`` and ``entryDays(_:where:)`` by group and day.
+    ///
+    /// - Returns: the days of each group, oldest first.
+    private func days(
+        _ sessions: String, _ sessionArguments: StatementArguments, _ entries: String,
+        _ entryArguments: StatementArguments
+    ) throws -> [Int64: [DayStats]] {
         var days: [Int64: [Int: DayStats]] = [:]
-        let wanted = "IN (SELECT value FROM json_each(?))"
-        let (sessions, entries) = (
-            sessions("session.reading", "session.reading \(wanted)"),
-            entries("entry.reading", "entry.reading \(wanted)")
-        )
-        for sql in [sessions, entries] {
-            try db.forEachRow(sql, [jsonList(readings)]) { merge($0, into: &days[$0["reading"], default: [:]]) }
+        func add(_ group: Int64, _ day: Int, _ change: (inout DayStats) -> Void) {
+            change(&days[group, default: [:]][day, default: DayStats(day: CalendarDay(number: day))])
+        }
+        var finder = DayFinder(local)
+        // Sessions are grouped here and not in SQL, because SQLite would have to sort them first.
+        try db.forEachRow(sessions, sessionArguments) { row in
+            let (start, end): (Int64, Int64) = (row[1], row[2])
+            let (from, to): (Int, Int) = (row[3], row[4])
+            // The times of a damaged file can be so far apart that their sums overflow.
+            let (minutes, pages) = (Int((end &- start) / 60_000), min(StatsLimit.pages, to - from))
+            add(row[0], finder.day(of: start)) { day in
+                day.sessions += 1
+                day.minutes &+= minutes
+                day.pages += pages
+                if minutes > 0, pages > 0 { day.pace.add(60 * Double(pages) / Double(minutes)) }
+            }
+        }
+        try db.forEachRow(entries, entryArguments) { row in
+            let (count, pages): (Int, Int) = (row[2], row[3])
+            add(row[0], row[1]) { day in
+                day.entries += count
+                day.pages += pages
+            }
         }
         return days.mapValues { $0.values.sorted { $0.day < $1.day } }
     }
@@ -88,19 +130,15 @@ struct DayStatsQuery {
         return points
     }
 
-    /// Returns the statement that sums sessions by day.
+    /// Returns the statement that lists ended sessions: the group, the start, the end, and the first and last page.
     ///
     /// - Parameters:
-    ///   - group: the expression by which rows are grouped in addition to the day. It becomes the column `reading`.
-    ///   - condition: the condition that selects the sessions.
-    private func sessions(_ group: String, _ condition: String) -> String {
+    ///   - group: the expression by which the sessions are grouped in addition to the day.
+    ///   - tables: the FROM clause, which contains the table session.
+    private func sessionRows(_ group: String, from tables: String, where condition: String) -> String {
         """
-        SELECT reading, day, count(*) AS sessions, 0 AS entries, sum(minutes) AS minutes, sum(pages) AS pages,
-            total(CASE WHEN minutes > 0 AND pages > 0 THEN 60.0 * pages / minutes END) AS paceSum,
-            sum(minutes > 0 AND pages > 0) AS paceCount
-        FROM (SELECT \(group) AS reading, \(day("start")) AS day, \(Self.ofSession)
-            FROM session WHERE "end" IS NOT NULL AND \(condition))
-        GROUP BY 1, 2
+        SELECT \(group), session.start, session."end", session.startPage, coalesce(session.endPage, session.startPage)
+        FROM \(tables) WHERE session."end" IS NOT NULL AND \(condition)
         """
     }
 
@@ -109,16 +147,16 @@ struct DayStatsQuery {
         ("end" - start) / 60000 AS minutes, min(\(StatsLimit.pages), coalesce(endPage, startPage) - startPage) AS pages
         """
 
-    /// Returns the statement that sums progress entries by day.
-    private func entries(_ group: String, _ condition: String) -> String {
+    /// Returns the statement that sums manual progress entries by day: the group, the day, the number of entries, and
+    /// the pages by which they moved forward.
+    private func entryDays(_ group: String, where condition: String) -> String {
         """
-        SELECT \(group) AS reading, \(day("entry.at")) AS day, 0 AS sessions, count(*) AS entries, 0 AS minutes,
+        SELECT \(group), \(day("entry.at")), count(*),
             sum(max(0, coalesce(\(position("entry")), 0) - coalesce((
                 SELECT \(position("before")) FROM progressEntry before
                 WHERE before.reading = entry.reading AND (before.at, before.id) < (entry.at, entry.id)
                     AND (before.page IS NOT NULL OR edition.pageCount IS NOT NULL)
-                ORDER BY before.at DESC, before.id DESC LIMIT 1), 0))) AS pages,
-            0.0 AS paceSum, 0 AS paceCount
+                ORDER BY before.at DESC, before.id DESC LIMIT 1), 0)))
         FROM progressEntry entry JOIN reading ON reading.id = entry.reading JOIN copy ON copy.id = reading.copy
             JOIN edition ON edition.id = copy.edition
         WHERE entry.session IS NULL AND entry.isAutomatic = 0 AND \(condition)
@@ -152,16 +190,23 @@ struct DayStatsQuery {
             + "ELSE \(offset(column, spans[middle...])) END"
     }
 
-    private func merge(_ row: Row, into days: inout [Int: DayStats]) {
-        let number: Int = row["day"]
-        var stats = DayStats(day: CalendarDay(number: number))
-        stats.sessions = row["sessions"]
-        stats.entries = row["entries"]
-        stats.minutes = row["minutes"]
-        stats.pages = row["pages"]
-        stats.pace = Mean(sum: row["paceSum"], count: row["paceCount"])
-        days[number, default: DayStats(day: stats.day)].add(stats)
-    }
-
     private static let dayLength: Int64 = 86_400_000
+}
+
+/// Finds the local days of instants. Instants that follow one another are mostly in the same span of the time zone, so
+/// the span of the last one is tried first.
+private struct DayFinder {
+    private let spans: [LocalDays.Span]
+    private var current = 0
+
+    init(_ local: LocalDays) { spans = local.spans }
+
+    /// - Parameter instant: milliseconds since 1970.
+    /// - Returns: the ``CalendarDay/number`` of the day.
+    mutating func day(of instant: Int64) -> Int {
+        while current > 0, instant < spans[current].from { current -= 1 }
+        while current + 1 < spans.count, instant >= spans[current + 1].from { current += 1 }
+        let (day, rest) = (instant &+ spans[current].offset).quotientAndRemainder(dividingBy: 86_400_000)
+        return Int(rest < 0 ? day - 1 : day)
+    }
 }

@@ -116,6 +116,15 @@ struct ReadingNowRow {
         ).map(ReadingNowRow.init)
     }
 
+    /// Fetches the copies of a range of row ids that are being read, in any order.
+    static func fetch(_ db: Database, copies: ClosedRange<Int64>) throws -> [ReadingNowRow] {
+        try db.rows(
+            """
+            \(selection) WHERE copy.status = 'reading' AND copy.deleted IS NULL AND copy.id BETWEEN ? AND ?
+            """, [copies.lowerBound, copies.upperBound]
+        ).map(ReadingNowRow.init)
+    }
+
     /// Fetches one copy, which may have any status.
     static func fetch(_ db: Database, copy: Int64) throws -> ReadingNowRow? {
         try db.row("\(selection) WHERE copy.id = ?", [copy]).map(ReadingNowRow.init)

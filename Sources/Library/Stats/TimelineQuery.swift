@@ -30,83 +30,138 @@ func listTimeline(_ db: Database, in zone: TimeZone, _ receive: (TimelineEvent) 
             ) AS event JOIN reading ON reading.id = event.readingRow
             ORDER BY event.date, event.rank, event.start, event.readingRow, event.sessionRow
             """)
-    let kinds: [TimelineEvent.Kind] = [.started, .session, .finished, .stopped]
     while let row = try cursor.next() {
-        guard let date = try row.day("date"), let book = books[row["copy"]] else { continue }
-        let session = (row["uuid"] as String?).map { _ in Session(row: row) }
-        try receive(
-            TimelineEvent(
-                kind: kinds[row["rank"]], date: date, book: book, reading: ID(rawValue: row["readingID"]),
-                session: session))
+        guard let book = books[row["copy"]], let event = try TimelineEvent(row: row, book) else { continue }
+        try receive(event)
+    }
+}
+
+extension TimelineEvent {
+    /// The kinds in the order in which the timeline lists the events of a day.
+    fileprivate static let kinds: [Kind] = [.started, .session, .finished, .stopped]
+
+    /// Decodes an event from the columns `rank` (the index in ``kinds``), `date`, `readingID`, and those of a session.
+    fileprivate init?(row: Row, _ book: CountedBook) throws {
+        guard let date = try row.day("date") else { return nil }
+        self.init(
+            kind: Self.kinds[row["rank"]], date: date, book: book, reading: ID(rawValue: row["readingID"]),
+            session: (row["uuid"] as String?).map { _ in Session(row: row) })
+    }
+}
+
+/// Finds the last events of the timeline. It walks backwards through the indexes of dates and sessions, so the required
+/// time does not depend on the number of earlier events.
+struct LatestEventsQuery {
+    let db: Database
+    let period: Period
+    let limit: Int
+    let zone: TimeZone
+
+    /// An event, with the values by which the timeline sorts events.
+    private typealias Found = (row: Row, place: (CalendarDay, Int, Int64, Int64, Int64))
+
+    func events(includesSessions: Bool) throws -> [TimelineEvent] {
+        var found = try dated("started", along: "readingByStarted") + dated("finished", along: "readingByFinished")
+        found += try dated("stopped", along: "readingByStopped") + (includesSessions ? sessions() : [])
+        let latest = found.sorted { $1.place < $0.place }.prefix(limit)
+        let books = try CountedBook.fetch(db, Array(Set(latest.map { $0.row["copy"] as Int64 })))
+        return try latest.compactMap { event in
+            try books[event.row["copy"]].flatMap { try TimelineEvent(row: event.row, $0) }
+        }
+    }
+
+    private func dated(_ column: String, along index: String) throws -> [Found] {
+        // A year or a month sorts before its days, so the range begins with the year of the first day.
+        let from = period.from.flatMap { CalendarDay(year: $0.year) }?.description ?? ""
+        return try latest(
+            """
+            SELECT \(TimelineEvent.kinds.firstIndex { $0.rawValue == column } ?? 0) AS rank, reading.\(column) AS date,
+                NULL AS start, NULL AS uuid, NULL AS "end", NULL AS startPage, NULL AS endPage, 0 AS sessionRow, reading.id AS readingRow,
+                reading.uuid AS readingID, reading.copy
+            FROM reading INDEXED BY \(index) CROSS JOIN copy ON copy.id = reading.copy
+            WHERE reading.\(column) IS NOT NULL AND reading.\(column) BETWEEN ? AND ? AND state <> 'cancelled' AND copy.deleted IS NULL
+            ORDER BY reading.\(column) DESC, reading.id DESC
+            """, [from, period.to?.description ?? ":"])
+    }
+
+    private func sessions() throws -> [Found] {
+        let (condition, bounds) = DayStatsQuery.bounds(of: period, on: "session.start")
+        let day = try DayStatsQuery(db, in: zone).day("session.start")
+        return try latest(
+            """
+            SELECT 1 AS rank, date(\(day) * 86400, 'unixepoch') AS date, session.start, session.uuid, "end", startPage,
+                endPage, session.id AS sessionRow, reading.id AS readingRow, reading.uuid AS readingID, reading.copy
+            FROM session INDEXED BY sessionByStart CROSS JOIN reading ON reading.id = session.reading
+                CROSS JOIN copy ON copy.id = reading.copy
+            WHERE \(condition)"end" IS NOT NULL AND state <> 'cancelled' AND copy.deleted IS NULL
+            ORDER BY session.start DESC, readingRow DESC, sessionRow DESC
+            """, bounds)
+    }
+
+    /// Reads rows, latest first, until there are enough events that may lie in the period.
+    private func latest(_ sql: String, _ arguments: StatementArguments) throws -> [Found] {
+        var found: [Found] = []
+        let rows = try Row.fetchCursor(db.cachedStatement(sql: sql), arguments: arguments)
+        while found.count < limit, let row = try rows.next() {
+            guard let date = try row.day("date"), period.mayContain(date) else { continue }
+            let start: Int64? = row["start"]
+            found.append((row.copy(), (date, row["rank"], start ?? .min, row["readingRow"], row["sessionRow"])))
+        }
+        return found
     }
 }
 
 /// Finds memories, which are events of readings on this day in earlier years, latest year first.
 struct MemoriesQuery {
-    let db: Database
+    let blocks: [StatsBlock]
     let today: CalendarDay
 
-    /// Returns all memories, including those of books that were being read on this day.
-    func all() throws -> [Memory] {
-        let isGoingOn = monthDays.map { monthDay in
-            """
-            (length(started) = 10 AND coalesce(finished, stopped, CASE state WHEN 'open' THEN :today END)
-                > printf('%04d-\(monthDay)', substr(started, 1, 4) + (substr(started, 6) >= '\(monthDay)')))
-            """
-        }
-        return try memories(where: isDated + isGoingOn, arguments: ["today": today.description], limit: .max)
+    /// Returns memories, including those of books that were being read on this day.
+    func all(_ db: Database, limit: Int) throws -> [Memory] { try books(db, of: found(limit: limit) { _ in true }) }
+
+    /// Returns only the memories of readings that were started, finished or stopped on this day.
+    func dated(_ db: Database, limit: Int) throws -> [Memory] {
+        try books(db, of: found(limit: limit) { $0 != .reading })
     }
 
-    /// Returns only the memories of readings that were started, finished or stopped on this day. Leaves out the many
-    /// books that were being read on this day, because finding them takes as long as everything else together.
-    func dated(limit: Int) throws -> [Memory] {
-        try memories(where: isDated, arguments: [:], limit: limit) { $0.event != .reading }
-    }
-
-    /// The days, in the form `MM-DD`, that count as this day in earlier years. There can be several, because common
-    /// years and leap years can have different days.
-    private var monthDays: [String] {
-        Set([2023, 2024].flatMap { Memory.days(of: $0, on: today) }.map { String($0.description.dropFirst(5)) })
-            .sorted()
-    }
-
-    private var isDated: [String] {
-        monthDays.map { day in
-            "(substr(started, 6) = '\(day)' OR substr(finished, 6) = '\(day)' OR substr(stopped, 6) = '\(day)')"
-        }
-    }
-
-    private func memories(
-        where conditions: [String], arguments: StatementArguments, limit: Int,
-        _ isWanted: (Memory) -> Bool = { _ in true }
-    ) throws -> [Memory] {
-        let rows = try db.rows(
-            """
-            SELECT reading.copy, state, started, finished, stopped FROM reading JOIN copy ON copy.id = reading.copy
-            WHERE state <> 'cancelled' AND copy.deleted IS NULL AND (\(conditions.joined(separator: " OR ")))
-            ORDER BY reading.id
-            """, arguments)
-        // The books are fetched last, so that only the few books that are shown have to be fetched.
-        let unknown = CountedBook(id: ID(rawValue: ""), title: nil, authors: [], isbn: nil, edition: ID(rawValue: ""))
-        let order: [Memory.Event] = [.finished, .stopped, .started, .reading]
-        var found: [(copy: Int64, memory: Memory)] = []
-        for row in rows {
-            let state: Reading.State = try row.word("state")
-            let memories = Memory.memories(
-                of: unknown, started: try row.day("started"), finished: try row.day("finished"),
-                stopped: try row.day("stopped"), isOpen: state == .open, today: today)
-            found += memories.filter(isWanted).map { (row["copy"], $0) }
-        }
-        let shown = found.enumerated().sorted { left, right in
-            func key(_ found: (offset: Int, element: (copy: Int64, memory: Memory))) -> (Int, Int, Int) {
-                let memory = found.element.memory
-                return (memory.yearsAgo, order.firstIndex(of: memory.event) ?? 0, found.offset)
-            }
-            return key(left) < key(right)
-        }.prefix(limit).map(\.element)
-        let books = try CountedBook.fetch(db, Array(Set(shown.map(\.copy))))
-        return shown.compactMap { copy, memory in
+    private func books(_ db: Database, of found: [(copy: Int64, memory: Memory)]) throws -> [Memory] {
+        let books = try CountedBook.fetch(db, Array(Set(found.map(\.copy))))
+        return found.compactMap { copy, memory in
             books[copy].map { Memory(book: $0, day: memory.day, event: memory.event, yearsAgo: memory.yearsAgo) }
         }
     }
+
+    /// Goes back year by year until there are enough memories.
+    private func found(
+        limit: Int, _ isWanted: (Memory.Event) -> Bool
+    ) -> [(copy: Int64, memory: Memory)] {
+        let order: [Memory.Event] = [.finished, .stopped, .started, .reading]
+        let readings = blocks.flatMap(\.readings)
+        let earliest = readings.lazy.flatMap(\.dates).min()?.date?.year ?? today.year
+        var all: [(copy: Int64, memory: Memory)] = []
+        var year = today.year - 1
+        while year >= earliest, all.count < limit, today.year - year <= Memory.mostYears {
+            let days = Memory.days(of: year, on: today).map(StatsBlock.DateNumber.init)
+            let found = readings.filter { days.contains(where: $0.mayBeRemembered) }.compactMap { reading in
+                memory(of: reading, in: year).map { (reading: reading, memory: $0) }
+            }.filter { isWanted($0.memory.event) }
+            all += found.sorted { left, right in
+                func rank(_ event: Memory.Event) -> Int { order.firstIndex(of: event) ?? 0 }
+                return (rank(left.memory.event), left.reading.row) < (rank(right.memory.event), right.reading.row)
+            }.map { ($0.reading.copy, $0.memory) }
+            year -= 1
+        }
+        return Array(all.prefix(limit))
+    }
+
+    /// Returns the memory without its book, which is fetched later, because only few memories are shown.
+    private func memory(of reading: StatsBlock.DatedReading, in year: Int) -> Memory? {
+        Memory.memories(
+            of: Self.unknown, started: reading.started?.date, finished: reading.finished?.date,
+            stopped: reading.stopped?.date, isOpen: reading.isOpen, today: today
+        ).first { $0.yearsAgo == today.year - year }
+    }
+
+    private static let unknown = CountedBook(
+        id: ID(rawValue: ""), title: nil, authors: [], isbn: nil, edition: ID(rawValue: ""))
 }

@@ -48,14 +48,22 @@ struct BookList {
     private func printJSON(_ library: LibraryFile, _ query: BookQuery, limit: Int?) async throws -> Int {
         var query = query
         var left = limit ?? .max
-        var count = 0
+        var (count, total) = (0, 0)
+        let bar = ProgressBar("books", total: 0)
+        defer { bar.finish() }
+        var text = TextWriter { Output.shared.printRaw($0) }
         repeat {
             query.limit = min(left, Self.chunkSize)
             let results = try await library.books(matching: query)
-            for hit in results.hits { Output.shared.printLine(hit.json) }
+            for hit in results.hits { try text.write(hit.json.text + "\n") }
+            try text.finish()
+            if count == 0 { total = min(left, results.total) }
             count += results.hits.count
+            bar.set(count, of: max(count, total))
             left -= results.hits.count
             query.after = results.next
+            // The books are counted only once.
+            query.countLimit = 0
         } while query.after != nil && left > 0
         // This goes to standard error, because every line on standard output is a book.
         if let next = query.after { Output.shared.printNotice("To show more, add this option: --after \(next)") }

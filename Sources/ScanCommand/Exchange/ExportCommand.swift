@@ -68,11 +68,18 @@ struct ExportCommand: AsyncParsableCommand {
         var text = TextWriter(to: Self.sink(file))
         if !isJSON { try text.write(CSVWriter.line(TimelineEvent.columns)) }
         // The events come one after another. The lock only proves this to the compiler.
-        let writer = Mutex(text)
+        let writer = Mutex((text: text, events: 0))
+        let bar = ProgressBar("events", total: 0)
+        defer { bar.finish() }
         try await library.timeline(in: .current) { [isJSON] event in
-            try writer.withLock { try $0.write(isJSON ? event.json.text + "\n" : CSVWriter.line(event.cells)) }
+            let events = try writer.withLock { writer in
+                try writer.text.write(isJSON ? event.json.text + "\n" : CSVWriter.line(event.cells))
+                writer.events += 1
+                return writer.events
+            }
+            if events.isMultiple(of: 1024) { bar.set(events, of: 0) }
         }
-        try writer.withLock { try $0.finish() }
+        try writer.withLock { try $0.text.finish() }
         try file?.finish()
         if let to { Output.shared.printNotice("Wrote the timeline to \(to).") }
     }

@@ -1,10 +1,17 @@
 import Foundation
 import Synchronization
 
-/// A progress bar on the status line. It appears if the work takes more than a second.
+/// A progress bar on the status line. It appears after a second, even during a step that reports no progress.
 package final class ProgressBar: Sendable {
-    private let state: Mutex<(done: Int, total: Int)>
-    private let started = ContinuousClock.now
+    private struct State {
+        var done = 0
+        var total: Int
+        /// True after a second of work, until the work is finished.
+        var isShown = false
+        var isFinished = false
+    }
+
+    private let state: Mutex<State>
     private let noun: String
 
     /// - Parameters:
@@ -12,29 +19,33 @@ package final class ProgressBar: Sendable {
     ///   - total: the total number of things; 0 if it is not known.
     package init(_ noun: String, total: Int) {
         self.noun = noun
-        state = Mutex((0, total))
+        state = Mutex(State(total: total))
+        guard Output.shared.showsStatus else { return }
+        Task { [weak self] in
+            try await Task.sleep(for: .seconds(1))
+            self?.update { $0.isShown = true }
+        }
     }
 
-    package func advance(by count: Int = 1) {
-        let now = state.withLock { state in
-            state.done += count
-            return state
-        }
-        show(now)
-    }
+    package func advance(by count: Int = 1) { update { $0.done += count } }
 
     /// Sets the number of things done and the total number, for a caller that counts them itself.
-    package func set(_ done: Int, of total: Int) {
-        state.withLock { $0 = (done, total) }
-        show((done, total))
+    package func set(_ done: Int, of total: Int) { update { ($0.done, $0.total) = (done, total) } }
+
+    private func update(_ change: (inout State) -> Void) {
+        state.withLock { state in
+            change(&state)
+            guard state.isShown, !state.isFinished else { return }
+            Output.shared.showStatus(Self.text(done: state.done, total: state.total, noun: noun))
+        }
     }
 
-    private func show(_ now: (done: Int, total: Int)) {
-        guard Output.shared.showsStatus, ContinuousClock.now - started > .seconds(1) else { return }
-        Output.shared.showStatus(Self.text(done: now.done, total: now.total, noun: noun))
+    package func finish() {
+        state.withLock { state in
+            state.isFinished = true
+            Output.shared.showStatus("")
+        }
     }
-
-    package func finish() { Output.shared.showStatus("") }
 
     static func text(done: Int, total: Int, noun: String, isASCII: Bool = !localeIsUTF8()) -> String {
         guard total > 0 else { return "\(done) \(noun)" }

@@ -1,0 +1,214 @@
+import Bookplate
+import FoundationEssentials
+import GRDB
+import Synchronization
+
+/// The stats of the copies with neighbouring row ids. The stats of the library are sums over its blocks. Copies in the
+/// trash and cancelled readings are left out.
+struct StatsBlock: Sendable, Equatable {
+    /// The days on which a book of the block was read, oldest first.
+    let days: [DayStats]
+    private(set) var finishes: [CalendarDay?: Finishes] = [:]
+    private(set) var counts = LibraryCounts()
+    fileprivate private(set) var languages: [String?: Int] = [:]
+    /// The number of copies with each rating in quarter stars.
+    private(set) var ratings: [Int: Int] = [:]
+    private(set) var beingRead: [CopyBeingRead] = []
+    private(set) var readings: [DatedReading] = []
+
+    /// A copy that is being read, with the dates that decide whether it is paused.
+    struct CopyBeingRead: Sendable, Equatable {
+        var copy: Int64
+        var lastActivity: CalendarDay?
+        var started: CalendarDay?
+        var added: CalendarDay
+
+        func pause(today: CalendarDay) -> Pause? {
+            Pause(last: lastActivity, started: started, added: added, today: today)
+        }
+    }
+
+    /// A reading of which at least one date is known. A library can have very many, so the dates are kept as numbers.
+    struct DatedReading: Sendable, Equatable {
+        var row: Int64
+        var copy: Int64
+        var started: DateNumber?
+        var finished: DateNumber?
+        var stopped: DateNumber?
+        var isOpen: Bool
+
+        var dates: [DateNumber] { [started, finished, stopped].compactMap(\.self) }
+
+        /// Returns false only if the reading was certainly neither started, ended nor going on that day.
+        func mayBeRemembered(on day: DateNumber) -> Bool {
+            if day == started || day == finished || day == stopped { return true }
+            guard let started, started < day else { return false }
+            if isOpen { return true }
+            guard let end = finished ?? stopped else { return false }
+            return day < end
+        }
+    }
+
+    /// A date as a number such as 20240317. The month and the day are 0 if they are not known.
+    struct DateNumber: Sendable, Equatable, Comparable {
+        private let number: Int32
+
+        init(_ date: CalendarDay) {
+            number = Int32(date.year * 10_000 + (date.month ?? 0) * 100 + (date.day ?? 0))
+        }
+
+        var date: CalendarDay? {
+            let (month, day) = (Int(number) / 100 % 100, Int(number) % 100)
+            return CalendarDay(
+                year: Int(number) / 10_000, month: month > 0 ? month : nil, day: day > 0 ? day : nil)
+        }
+
+        static func < (left: DateNumber, right: DateNumber) -> Bool { left.number < right.number }
+    }
+
+    fileprivate init(_ db: Database, copies: ClosedRange<Int64>, _ dayStats: DayStatsQuery, in zone: TimeZone) throws {
+        days = try dayStats.copies(copies)
+        let pageCounts = try addCopies(db, copies)
+        try addReadings(db, copies, pageCounts)
+        beingRead = try ReadingNowRow.fetch(db, copies: copies).map { row in
+            CopyBeingRead(
+                copy: row.copy, lastActivity: row.lastActivity.map { CalendarDay($0, in: zone) }, started: row.started,
+                added: CalendarDay(row.added, in: zone))
+        }
+    }
+
+    /// - Returns: the page count of each copy; 0 if it is not known.
+    private mutating func addCopies(_ db: Database, _ copies: ClosedRange<Int64>) throws -> [Int64: Int] {
+        var pageCounts: [Int64: Int] = [:]
+        try db.forEachRow(
+            """
+            SELECT copy.id, status, isOwned, isOnWishlist, isFavourite, rating, format, language,
+                coalesce(min(pageCount, \(StatsLimit.pages)), 0)
+            FROM copy JOIN edition ON edition.id = copy.edition
+            WHERE copy.id BETWEEN ? AND ? AND copy.deleted IS NULL
+            """, [copies.lowerBound, copies.upperBound]
+        ) { row in
+            counts.copies += 1
+            counts.byStatus[try row.word("status"), default: 0] += 1
+            if row[2] { counts.owned += 1 }
+            if row[3] { counts.wishlist += 1 }
+            if row[4] { counts.favourites += 1 }
+            if let rating = row[5] as Int? { ratings[rating, default: 0] += 1 }
+            counts.byFormat[try row.optionalWord("format"), default: 0] += 1
+            languages[row[7], default: 0] += 1
+            pageCounts[row[0]] = row[8]
+        }
+        return pageCounts
+    }
+
+    private mutating func addReadings(
+        _ db: Database, _ copies: ClosedRange<Int64>, _ pageCounts: [Int64: Int]
+    ) throws {
+        try db.forEachRow(
+            """
+            SELECT id, copy, state, started, finished, stopped FROM reading
+            WHERE copy BETWEEN ? AND ? AND state <> 'cancelled'
+            """, [copies.lowerBound, copies.upperBound]
+        ) { row in
+            let copy: Int64 = row[1]
+            guard let pages = pageCounts[copy] else { return }
+            let state: Reading.State = try row.word("state")
+            let finished = try row.day("finished")
+            if state == .finished {
+                finishes[finished, default: Finishes(date: finished, books: 0)].add(books: 1, pages: pages)
+            }
+            let reading = DatedReading(
+                row: row[0], copy: copy, started: try row.day("started").map(DateNumber.init),
+                finished: finished.map(DateNumber.init), stopped: try row.day("stopped").map(DateNumber.init),
+                isOpen: state == .open)
+            if !reading.dates.isEmpty { readings.append(reading) }
+        }
+    }
+}
+
+extension Finishes {
+    fileprivate mutating func add(books: Int, pages: Int) {
+        self.books += books
+        self.pages += pages
+    }
+}
+
+/// Sums over the whole library.
+extension [StatsBlock] {
+    /// The days on which something was read, oldest first.
+    var days: [DayStats] {
+        var days: [CalendarDay: DayStats] = [:]
+        for day in lazy.map(\.days).joined() { days[day.day, default: DayStats(day: day.day)].add(day) }
+        return days.values.sorted { $0.day < $1.day }
+    }
+
+    /// The finished readings by date, in any order.
+    var finishes: [Finishes] {
+        var finishes: [CalendarDay?: Finishes] = [:]
+        for (date, found) in lazy.map(\.finishes).joined() {
+            finishes[date, default: Finishes(date: date, books: 0)].add(books: found.books, pages: found.pages)
+        }
+        return finishes.values.map(\.self)
+    }
+
+    var ratings: Ratings { Ratings(reduce(into: [:]) { $0.merge($1.ratings, uniquingKeysWith: +) }) }
+
+    var counts: LibraryCounts {
+        var counts = LibraryCounts()
+        var languages: [String?: Int] = [:]
+        for block in self {
+            counts.copies += block.counts.copies
+            counts.owned += block.counts.owned
+            counts.wishlist += block.counts.wishlist
+            counts.favourites += block.counts.favourites
+            counts.byStatus.merge(block.counts.byStatus, uniquingKeysWith: +)
+            counts.byFormat.merge(block.counts.byFormat, uniquingKeysWith: +)
+            languages.merge(block.languages, uniquingKeysWith: +)
+        }
+        counts.byLanguage = languages.map { LanguageCount(language: $0.key, copies: $0.value) }
+            .sorted { ($1.copies, $0.language ?? "~") < ($0.copies, $1.language ?? "~") }
+        return counts
+    }
+}
+
+/// Keeps the stats of blocks of copies in memory, so that after a change only the blocks are computed again in which
+/// something has changed. SQLite triggers count these changes, whichever process or command makes them.
+final class StatsBlocks: Sendable {
+    /// The number of bits by which a row id is shifted to get its block. The triggers of ``Schema`` contain it too.
+    private static let shift: Int64 = 12
+
+    private struct Kept {
+        var zone: TimeZone?
+        var blocks: [Int64: (version: Int64, stats: StatsBlock)] = [:]
+    }
+
+    private let kept = Mutex(Kept())
+
+    /// Returns the blocks of all copies, as they are in the database's current transaction.
+    func all(_ db: Database, in zone: TimeZone) throws -> [StatsBlock] {
+        let known = kept.withLock { $0.zone == zone ? $0.blocks : [:] }
+        var versions: [Int64: Int64] = [:]
+        try db.forEachRow("SELECT block, version FROM statsBlock") { versions[$0[0]] = $0[1] }
+        var blocks: [Int64: (version: Int64, stats: StatsBlock)] = [:]
+        var dayStats: DayStatsQuery?
+        var last: Int64 = .min
+        // Goes from block to block, so that gaps in the row ids cost nothing.
+        while let first = try db.value(Int64.self, "SELECT min(id) FROM copy WHERE id >= ?", [last]) {
+            let block = first >> Self.shift
+            let copies = (block << Self.shift)...(block << Self.shift | (1 << Self.shift - 1))
+            let version = versions[block] ?? 0
+            if let found = known[block], found.version == version {
+                blocks[block] = found
+            } else {
+                let query = try dayStats ?? DayStatsQuery(db, in: zone)
+                dayStats = query
+                blocks[block] = (version, try StatsBlock(db, copies: copies, query, in: zone))
+            }
+            guard copies.upperBound < .max else { break }
+            last = copies.upperBound + 1
+        }
+        kept.withLock { $0 = Kept(zone: zone, blocks: blocks) }
+        // Sums of fractions depend on the order of addition, so the order is always the same.
+        return blocks.sorted { $0.key < $1.key }.map(\.value.stats)
+    }
+}
