@@ -73,9 +73,7 @@ public struct PairedHubs: Sendable {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         let data = try encoder.encode(Content(hubs: hubs)) + Data("\n".utf8)
-        let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
-        try FileManager.default.createDirectory(
-            at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        try createFolder(folder(of: path))
         try replaceFile(path, with: data, mode: 0o600)
     }
 }

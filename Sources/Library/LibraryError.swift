@@ -1,6 +1,9 @@
 import Bookplate
 import SystemCalls
 import GRDB
+import Glibc
+import Synchronization
+import SystemPackage
 
 /// An error that the library reports. SQLite's errors are distinguished by their extended result code and errno, never
 /// by their text.
@@ -140,12 +143,20 @@ extension LibraryError {
     init(_ error: DatabaseError, path: String) {
         let code = error.extendedResultCode
         switch code {
-        // The shared-memory file could not grow, which in practice means that the disk is full.
-        case .SQLITE_FULL, .SQLITE_IOERR_SHMSIZE: self = .diskFull(path: path)
-        case .SQLITE_READONLY_RECOVERY, .SQLITE_READONLY_CANTLOCK: self = .permission(path: path, errno: nil)
+        case .SQLITE_FULL: self = .diskFull(path: path)
+        // SQLite does not say why the shared memory could not grow, or why a file could not be created.
+        case .SQLITE_IOERR_SHMSIZE where isDiskFull(at: path), .SQLITE_IOERR_SHMOPEN where isDiskFull(at: path),
+            .SQLITE_CANTOPEN where isDiskFull(at: path):
+            self = .diskFull(path: path)
         default:
             switch error.resultCode {
+            // SQLite reports a page that the disk cannot read as damage (vdbe.c, SQLITE_IOERR_CORRUPTFS).
+            case .SQLITE_CORRUPT where !ReadProbe.canRead(path): self = .inputOutput(path: path, code: EIO)
             case .SQLITE_CORRUPT: self = .corrupt(path: path, what: "SQLite code \(code.rawValue)")
+            // SQLite opens a file for reading only if opening it for writing fails, whatever the reason (os_unix.c,
+            // unixOpen). If the file may be written, the reason was not a permission.
+            case .SQLITE_READONLY where access(path, W_OK) == 0 && access(folder(of: path), W_OK | X_OK) == 0:
+                self = .inputOutput(path: path, code: code.rawValue)
             case .SQLITE_NOTADB: self = .foreign(path: path, what: "a file that SQLite cannot read")
             // The program's statements are right, so what the statement names is missing from a damaged schema.
             case .SQLITE_ERROR where error.sql != nil:
@@ -155,6 +166,45 @@ extension LibraryError {
             case .SQLITE_CONSTRAINT, .SQLITE_MISMATCH, .SQLITE_RANGE:
                 self = .constraint(path: path, what: error.message ?? "SQLite code \(code.rawValue)")
             default: self = .inputOutput(path: path, code: code.rawValue)
+            }
+        }
+    }
+}
+
+/// Returns true if the disk of a file has no room for another file.
+private func isDiskFull(at path: String) -> Bool {
+    var facts = statvfs()
+    guard statvfs(folder(of: path), &facts) == 0, facts.f_blocks > 0 else { return false }
+    let hasNoFiles = facts.f_files > 0 && facts.f_favail == 0
+    return hasNoFiles || UInt64(facts.f_bavail) < (64 << 10) / UInt64(max(1, facts.f_frsize))
+}
+
+/// Tests whether the disk can read a library. Each descriptor stays open, because closing one would release the locks
+/// that SQLite has on the file in this process (fcntl(2), and https://www.sqlite.org/howtocorrupt.html, 2.2).
+private enum ReadProbe {
+    private static let files = Mutex<[String: FileDescriptor]>([:])
+
+    /// Returns false if reading the file or its write-ahead log fails with EIO.
+    static func canRead(_ path: String) -> Bool {
+        [path, path + "-wal"].allSatisfy { path in
+            do {
+                let file = try files.withLock { files in
+                    if let file = files[path] { return file }
+                    let file = try FileDescriptor.open(path, .readOnly, options: .closeOnExec)
+                    files[path] = file
+                    return file
+                }
+                var buffer = [UInt8](repeating: 0, count: 1 << 18)
+                var offset: Int64 = 0
+                while true {
+                    let count = try buffer.withUnsafeMutableBytes {
+                        try file.read(fromAbsoluteOffset: offset, into: $0)
+                    }
+                    if count == 0 { return true }
+                    offset += Int64(count)
+                }
+            } catch {
+                return error as? Errno != .ioError
             }
         }
     }

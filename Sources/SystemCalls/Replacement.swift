@@ -52,6 +52,32 @@ public func commitFile(_ partial: String, to path: String) throws(FileError) {
     try syncFolder(of: path)
 }
 
+/// Creates a folder and its missing parent folders. Each new folder's name is on the disk when this function returns.
+/// Existing folders stay as they are.
+///
+/// - Parameter mode: the mode of the new folders, without the bits of the umask.
+public func createFolder(_ path: String, mode: mode_t = 0o700) throws(FileError) {
+    if mkdir(path, mode) != 0 {
+        if Errno.current == .noSuchFileOrDirectory, folder(of: path) != path {
+            try createFolder(folder(of: path), mode: mode)
+            if mkdir(path, mode) == 0 { return try syncNewFolder(path) }
+        }
+        let error = Errno.current
+        if error == .fileExists { return }
+        throw FileError(path: path, errno: error)
+    }
+    try syncNewFolder(path)
+}
+
+/// Syncs the name of a new, empty folder. If this fails, the folder is removed, so that the next attempt creates it
+/// again and syncs it.
+private func syncNewFolder(_ path: String) throws(FileError) {
+    do throws(FileError) { try syncFolder(of: path) } catch {
+        rmdir(path)
+        throw error
+    }
+}
+
 /// Syncs a file's content to the disk.
 public func syncFile(_ path: String) throws(FileError) { try sync(path) }
 

@@ -179,14 +179,6 @@ private func indexOfBooks(_ count: Int, _ scan: inout ScanProcess) throws -> [St
     return numbers
 }
 
-/// Sends a signal to the program below setsid, which does not forward signals.
-func killProgram(below setsid: Int32, by signal: Int32 = SIGKILL) {
-    // The file does not exist if the program has already ended.
-    let children = (try? String(contentsOfFile: "/proc/\(setsid)/task/\(setsid)/children", encoding: .utf8)) ?? ""
-    let targets = children.split(separator: " ").compactMap { Int32($0) }
-    for target in targets.isEmpty ? [setsid] : targets { kill(target, signal) }
-}
-
 /// Runs SQL on a file from outside the program and returns the first column of the last statement, line by line.
 @discardableResult
 func sqlite(_ path: String, _ sql: String) throws -> String {

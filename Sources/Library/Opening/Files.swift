@@ -33,16 +33,10 @@ private func linkTarget(_ path: String) -> String? {
     return count > 0 ? String(decoding: buffer[..<count], as: UTF8.self) : nil
 }
 
-/// Creates a folder and its parent folders, with access for their owner only. Existing folders stay as they are.
+/// Creates a folder and its parent folders, with access for their owner only. Their names are on the disk when this
+/// function returns. Existing folders stay as they are.
 func createFolder(_ path: String) throws(LibraryError) {
-    if mkdir(path, 0o700) == 0 { return }
-    switch errno {
-    case EEXIST: return
-    case ENOENT where folder(of: path) != path:
-        try createFolder(folder(of: path))
-        guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw LibraryError(errno: errno, path: path) }
-    default: throw LibraryError(errno: errno, path: path)
-    }
+    do throws(FileError) { try SystemCalls.createFolder(path) } catch { throw LibraryError(error) }
 }
 
 /// Creates a folder beside a library. The group gets access to the new folder if it has access to the library's own
@@ -50,7 +44,7 @@ func createFolder(_ path: String) throws(LibraryError) {
 func createFolderBeside(_ path: String) throws(LibraryError) {
     let isNew = try fileFacts(path) == nil
     guard isNew, try fileMode(in: folder(of: path)) == 0o660 else { return try createFolder(path) }
-    guard mkdir(path, 0o770) == 0 || errno == EEXIST else { throw LibraryError(errno: errno, path: path) }
+    do throws(FileError) { try SystemCalls.createFolder(path, mode: 0o770) } catch { throw LibraryError(error) }
     // The umask must not exclude the group, and new files must belong to the group (inode(7), S_ISGID). The new folder
     // usually inherits this bit from its parent folder. If the new folder already has the bit, chmod is not called,
     // because systemd may forbid this call in a service (RestrictSUIDSGID).

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Bookplate
 import Foundation
+import SystemCalls
 import Terminal
 
 /// The settings in effect, each with its origin.
@@ -64,15 +65,18 @@ struct SettingsFile {
     /// - Returns: an empty dictionary if there is no file.
     /// - Throws: ``CommandError`` if the file cannot be read or is invalid.
     func read() throws -> [Setting: String] {
-        let data: Data
-        do {
-            data = try Data(contentsOf: URL(fileURLWithPath: path))
-        } catch CocoaError.fileReadNoSuchFile {
-            return [:]
+        let bytes: [UInt8]
+        do throws(FileError) {
+            bytes = try readFile(path, limit: 1 << 20)
         } catch {
-            throw CommandError(.configuration, "cannot read the settings in \(path): \(error.localizedDescription)")
+            if error.errno == .noSuchFileOrDirectory { return [:] }
+            let isConfiguration = [.permissionDenied, .isDirectory, .notDirectory].contains(error.errno)
+            throw CommandError(
+                isConfiguration ? .configuration : .inputOutput,
+                "cannot read the settings in \(path): \(error.errno).")
         }
-        guard data.count < 1 << 20, let object = try? JSONDecoder().decode([String: String].self, from: data) else {
+        guard bytes.count < 1 << 20, let object = try? JSONDecoder().decode([String: String].self, from: Data(bytes))
+        else {
             throw CommandError(
                 .configuration,
                 "the settings in \(path) are not a JSON object whose values are strings. Correct the file, or delete it to start over."
@@ -91,31 +95,16 @@ struct SettingsFile {
         return values
     }
 
-    /// Replaces the file atomically: writes a new file beside it, syncs it and renames it.
+    /// Replaces the file completely or not at all. The settings are on the disk when this function returns.
     func write(_ values: [Setting: String]) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        do {
-            let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
-            try FileManager.default.createDirectory(
-                at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-            let data = try encoder.encode(Dictionary(uniqueKeysWithValues: values.map { ($0.key.rawValue, $0.value) }))
-            let temporary = folder.appendingPathComponent(".settings-\(UUID().uuidString).json").path
-            guard
-                FileManager.default.createFile(atPath: temporary, contents: nil, attributes: [.posixPermissions: 0o600])
-            else {
-                throw CocoaError(.fileWriteNoPermission)
-            }
-            // The temporary file may hold a key, so it is removed after an error. After the rename there is nothing to
-            // remove.
-            defer { unlink(temporary) }
-            let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: temporary))
-            try handle.write(contentsOf: data + Data("\n".utf8))
-            try handle.synchronize()
-            try handle.close()
-            guard rename(temporary, path) == 0 else { throw CocoaError(.fileWriteUnknown) }
+        let data = try encoder.encode(Dictionary(uniqueKeysWithValues: values.map { ($0.key.rawValue, $0.value) }))
+        do throws(FileError) {
+            try createFolder(folder(of: path))
+            try replaceFile(path, with: data + Data("\n".utf8), mode: 0o600)
         } catch {
-            throw CommandError(.inputOutput, "cannot write the settings to \(path): \(error.localizedDescription)")
+            throw CommandError(.inputOutput, "cannot write the settings to \(path): \(error.errno).")
         }
     }
 }

@@ -1,33 +1,34 @@
 import Foundation
-import TestTools
-import Testing
 
 /// Runs the built program as a user or a script would, in a home folder of its own.
-struct ScanProcess {
+public struct ScanProcess: Sendable {
     /// The folder of one test; deleted by ``remove()``.
-    let home: URL
-    var environment: [String: String]
+    public let home: URL
+    public var environment: [String: String]
+    /// The command before the program, such as one that sets a variable for the program alone.
+    public var prefix: [String] = []
 
-    static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    public static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
-    static let samples = root.appendingPathComponent("samples")
+    public static let samples = root.appendingPathComponent("samples")
     /// The program beside the tests' own executable.
-    static let program: URL = {
+    public static let program: URL = {
         let tests = URL(
             fileURLWithPath: (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? "")
         return tests.deletingLastPathComponent().appendingPathComponent("scan")
     }()
 
     /// Returns a program that asks no online source and knows the books of samples/index.sqlite.
-    static func offline() throws -> ScanProcess {
-        var scan = try ScanProcess()
+    public static func offline(in folder: URL = FileManager.default.temporaryDirectory) throws -> ScanProcess {
+        var scan = try ScanProcess(in: folder)
         scan.environment["BOOKPLATE_OFFLINE"] = "1"
         scan.environment["BOOKPLATE_INDEX"] = samples.appendingPathComponent("index.sqlite").path
         return scan
     }
 
-    init() throws {
-        home = FileManager.default.temporaryDirectory.appendingPathComponent("scan-\(UUID().uuidString)")
+    /// - Parameter folder: the folder in which the home folder is created.
+    public init(in folder: URL = FileManager.default.temporaryDirectory) throws {
+        home = folder.appendingPathComponent("scan-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: home, withIntermediateDirectories: true)
         environment = [
             "HOME": home.path, "PATH": "/usr/bin:/bin",
@@ -38,47 +39,53 @@ struct ScanProcess {
         environment["TZ"] = ProcessInfo.processInfo.environment["TZ"]
     }
 
-    func remove() throws { try FileManager.default.removeItem(at: home) }
+    public func remove() throws { try FileManager.default.removeItem(at: home) }
 
-    var library: String { environment["BOOKPLATE_LIBRARY"] ?? "" }
+    public var library: String { environment["BOOKPLATE_LIBRARY"] ?? "" }
 
-    struct Ending {
-        let status: Int32
-        let out: String
-        let err: String
+    public struct Ending: Sendable {
+        public let status: Int32
+        public let out: String
+        public let err: String
 
-        var lines: [String] { out.split(separator: "\n").map(String.init) }
+        public var lines: [String] { out.split(separator: "\n").map(String.init) }
 
         /// Parses each line of standard output as a JSON object.
-        func objects() throws -> [[String: Any]] {
+        public func objects() throws -> [[String: Any]] {
             try lines.map { line in
-                try #require(JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any], "\(line)")
+                guard let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any] else {
+                    throw NoObject(line: line)
+                }
+                return object
             }
         }
 
+        /// A line of output that is no JSON object.
+        public struct NoObject: Error { public let line: String }
+
         /// Returns the events with this name.
-        func events(_ name: String) throws -> [[String: Any]] {
+        public func events(_ name: String) throws -> [[String: Any]] {
             try objects().filter { $0["event"] as? String == name }
         }
     }
 
     /// Runs the program to its end, with `input` on standard input and without a terminal.
     @discardableResult
-    func run(_ arguments: String..., input: Data = Data()) throws -> Ending { try run(arguments, input: input) }
+    public func run(_ arguments: String..., input: Data = Data()) throws -> Ending { try run(arguments, input: input) }
 
     @discardableResult
-    func run(_ arguments: [String], input: Data = Data()) throws -> Ending {
+    public func run(_ arguments: [String], input: Data = Data()) throws -> Ending {
         let running = try start(arguments, input: input)
         return try running.wait()
     }
 
     /// A running program. Its output goes to files, so that no full pipe blocks it.
-    struct Running {
-        let process: Process
+    public struct Running {
+        public let process: Process
         let out: URL
         let err: URL
 
-        func wait() throws -> Ending {
+        public func wait() throws -> Ending {
             process.waitUntilExit()
             return Ending(
                 status: process.terminationReason == .uncaughtSignal
@@ -87,21 +94,21 @@ struct ScanProcess {
         }
 
         /// Returns the size of its output so far.
-        func bytesSoFar() throws -> Int {
+        public func bytesSoFar() throws -> Int {
             try FileManager.default.attributesOfItem(atPath: out.path)[.size] as? Int ?? 0
         }
 
         /// Returns its standard error so far.
-        func error() throws -> String { try text(err) }
+        public func error() throws -> String { try text(err) }
 
         private func text(_ url: URL) throws -> String { String(decoding: try Data(contentsOf: url), as: UTF8.self) }
     }
 
-    func start(_ arguments: [String], input: Data = Data()) throws -> Running {
+    public func start(_ arguments: [String], input: Data = Data()) throws -> Running {
         let process = Process()
         // A session of its own has no controlling terminal, however the tests are run.
         process.executableURL = URL(fileURLWithPath: "/usr/bin/setsid")
-        process.arguments = ["--wait", Self.program.path] + arguments
+        process.arguments = ["--wait"] + prefix + [Self.program.path] + arguments
         process.environment = environment
         process.currentDirectoryURL = home
         let (inFile, out, err) = (file("in"), file("out"), file("err"))
@@ -118,11 +125,10 @@ struct ScanProcess {
     private func file(_ name: String) -> URL { home.appendingPathComponent("\(name)-\(UUID().uuidString)") }
 }
 
-/// Runs the body with a program whose home folder is deleted afterwards.
-func withScan<Result>(_ make: () throws -> ScanProcess = ScanProcess.offline, _ body: (ScanProcess) throws -> Result)
-    throws -> Result
-{
-    let scan = try make()
-    defer { try? scan.remove() }
-    return try body(scan)
+/// Sends a signal to the program below setsid, which does not forward signals.
+public func killProgram(below setsid: Int32, by signal: Int32 = SIGKILL) {
+    // The file does not exist if the program has already ended.
+    let children = (try? String(contentsOfFile: "/proc/\(setsid)/task/\(setsid)/children", encoding: .utf8)) ?? ""
+    let targets = children.split(separator: " ").compactMap { Int32($0) }
+    for target in targets.isEmpty ? [setsid] : targets { kill(target, signal) }
 }
