@@ -119,8 +119,10 @@ import Testing
     }
 
     /// One letter of a name in the schema has changed, so the file is sound for SQLite.
-    @Test(arguments: ["edition", "copy"])
-    func `a library with a changed letter in its schema is said to be damaged`(table: String) async throws {
+    @Test(arguments: [("edition", " uuid TEXT", " uuie TEXT"), ("copy", "rating", "ratimg")])
+    func `a library with a changed letter in its schema is said to be damaged`(
+        _ table: String, _ name: String, _ damaged: String
+    ) async throws {
         let path = folder("library.sqlite")
         let library = try LibraryFile.open(at: path)
         try await library.save(dune, record("Dune"))
@@ -129,13 +131,13 @@ import Testing
         try await disk.write { db in
             try db.execute(sql: "PRAGMA writable_schema = ON")
             try db.execute(
-                sql: "UPDATE sqlite_schema SET sql = replace(sql, ' uuid TEXT', ' uuie TEXT') WHERE name = ?",
-                arguments: [table])
+                sql: "UPDATE sqlite_schema SET sql = replace(sql, ?, ?) WHERE name = ?",
+                arguments: [name, damaged, table])
         }
         try disk.close()
         await #expect {
-            let damaged = try LibraryFile.open(at: path)
-            _ = try await damaged.find("")
+            let opened = try LibraryFile.open(at: path)
+            _ = try await opened.find("")
         } throws: { error in
             (error as? LibraryError)?.category == .corrupt
         }
