@@ -177,7 +177,7 @@ import Testing
         }
     }
 
-    @Test func `a continued change tells which of its parts changed nothing`() async throws {
+    @Test func `a part of a continued change that changes nothing has no change to undo`() async throws {
         let book = try await library.save(dune, record("Dune"))
         let first = try await library.update([book.id], at: noon) { $0.shelf = "Attic" }.change
         let summaries = try await library.changes(limit: 100)
