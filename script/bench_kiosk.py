@@ -112,6 +112,42 @@ def bench_load(scan, library):
     kiosk.stop()
 
 
+def bench_pages(scan, library, rounds=9, limit=100):
+    """Measures each page alone: from a service that has just started, while nothing changes, and each time after a change to a book."""
+    kiosk = Kiosk(scan, library, "--no-camera")
+    hits = kiosk.ask("/api/books?limit=200")["hits"]
+    book = next(hit for hit in hits if hit["isbn13"] and hit["pageCount"] and hit["pageCount"] > 10 * rounds)
+    pages = ["/home", "/stats", "/stats?period=all", "/stats/timeline", "/library", "/library?q=the+garden", "/library?status=reading&sort=title",
+             f"/books/{book['id']}", "/scan", "/intake", "/settings", "/api/home", "/api/stats", "/api/stats/on-this-day"]
+    environment = dict(os.environ, BOOKPLATE_OFFLINE="1", BOOKPLATE_LIBRARY=library, HOME=kiosk.home.name)
+
+    def ask(path):
+        start = time.monotonic()
+        with urllib.request.urlopen(kiosk.address + path) as answer:
+            answer.read()
+        return (time.monotonic() - start) * 1000
+
+    def change(page):
+        subprocess.run([scan, "reading", "page", book["isbn13"], str(page)], env=environment, check=True, capture_output=True)
+
+    change(1)  # the day's first change makes a backup
+    print(f"\nThe pages of the kiosk with 100,000 books, one request at a time, median of {rounds}; wanted < {limit} ms", flush=True)
+    print(f"  {'ms':44}{'first':>9}{'again':>9}{'worst':>9}{'after a change':>16}")
+    for page in pages:
+        kiosk.stop()
+        kiosk = Kiosk(scan, library, "--no-camera")
+        first = ask(page)
+        again = [ask(page) for _ in range(rounds)]
+        changed = []
+        for number in range(rounds):
+            change(2 + number)
+            changed.append(ask(page))
+        medians = statistics.median(again), statistics.median(changed)
+        print(f"  {page.replace(book['id'], '…'):44}{first:>9.1f}{medians[0]:>9.1f}{max(again):>9.1f}{medians[1]:>16.1f}"
+              + ("  MISSED" if max(medians) > limit else ""), flush=True)
+    kiosk.stop()
+
+
 def bench_rest(scan, library, seconds=20):
     kiosk = Kiosk(scan, library, "--no-camera")
     kiosk.ask("/healthz")
@@ -321,6 +357,7 @@ def bench_kiosk(scan, library_bench):
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([library_bench, "open", "--keep", folder, "--copies", "100000"], check=True, stdout=subprocess.DEVNULL)
         library = os.path.join(folder, "100000.sqlite")
+        bench_pages(scan, library)
         bench_load(scan, library)
         bench_rest(scan, library)
         bench_browser(scan, library)
