@@ -93,11 +93,6 @@ final class HubProcess {
         address = "http://" + start.dropFirst("http://".count).prefix { $0 != "/" && $0 != "\n" }
     }
 
-    /// Returns the ISBNs of the books.
-    func isbns() throws -> [String] {
-        try scan.run("library", "list", "--json").objects().compactMap { $0["isbn13"] as? String }
-    }
-
     func end() throws {
         killProgram(below: running.process.processIdentifier, by: SIGTERM)
         _ = try running.wait()

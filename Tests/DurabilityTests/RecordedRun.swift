@@ -37,7 +37,6 @@ struct RecordedRun: Sendable {
         let calls: Int
         let model: Disk.Model
         let choice: Disk.Choice
-        let key: Int
     }
 
     /// Returns states of every moment, without those that are equal because nothing changed between two moments.
@@ -59,7 +58,7 @@ struct RecordedRun: Sendable {
                 for choice in disk.choices(few: few, &random) {
                     let key = disk.key(choice)
                     guard keys.insert([key, said, isOver]).inserted else { continue }
-                    cuts.append(Cut(calls: moment, model: model, choice: choice, key: key))
+                    cuts.append(Cut(calls: moment, model: model, choice: choice))
                 }
             }
         }
