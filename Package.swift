@@ -161,6 +161,11 @@ let package = Package(
         .testTarget(name: "SoakTests", dependencies: ["ScanCommand", "CodeMaker", "FaultServer", "TestTools"]),
         .testTarget(
             name: "PackagingTests", dependencies: [domain, "Library", "ScanCommand", "TestTools"], exclude: ["machine"]),
+        // Cuts the power and makes the disk fail, and looks at what the program leaves.
+        .testTarget(
+            name: "DurabilityTests",
+            dependencies: [domain, "Library", "Hub", "ScanCommand", "FaultServer", "TestTools", grdb],
+            exclude: ["recorder.c"], swiftSettings: optimized),
         .testTarget(name: "CameraRig", exclude: ["rig", "guest"]),
         // Tests the pages in a real browser. It depends on ScanCommand because it starts the program.
         .testTarget(name: "BrowserTests", dependencies: ["ScanCommand", "HTTP", "LibraryMaker", "TestTools"]),

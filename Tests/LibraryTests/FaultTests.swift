@@ -159,6 +159,13 @@ import Testing
         #expect(error.category == category)
     }
 
+    @Test func `a file that SQLite opened only for reading, although it may be written, is on a failing disk`() throws {
+        let path = folder("library.sqlite")
+        try LibraryFile.open(at: path).close()
+        let error = LibraryError(DatabaseError(resultCode: .SQLITE_READONLY), path: path)
+        #expect(error == .inputOutput(path: path, code: 8))
+    }
+
     @Test func `a full disk and missing permissions are distinguished from a failing disk`() {
         let sync = LibraryError(DatabaseError(resultCode: .SQLITE_IOERR_FSYNC), path: "x")
         #expect(sync == .inputOutput(path: "x", code: 1034))

@@ -1,0 +1,167 @@
+import Bookplate
+import Foundation
+import Glibc
+import TestTools
+import Testing
+
+/// Every operation is repeated with the n-th of its calls failing, for each n; in the ordinary run, for some.
+@Suite(.serialized) struct `A disk that fails` {
+    /// A way in which calls fail.
+    struct Way: Sendable {
+        let name: String
+        let kinds: Fault.Kinds
+        let errno: Int32
+        let mode: Fault.Mode
+
+        static let all: [Way] = [
+            Way(
+                name: "EIO", kinds: [.opening, .creating, .reading, .writing, .resizing, .naming, .removing],
+                errno: EIO, mode: .once),
+            Way(name: "EIO of fsync", kinds: .syncing, errno: EIO, mode: .once),
+            Way(name: "EIO of every later fsync", kinds: .syncing, errno: EIO, mode: .on),
+            Way(
+                name: "ENOSPC", kinds: [.creating, .writing, .resizing, .naming], errno: ENOSPC, mode: .full),
+            Way(name: "EMFILE", kinds: [.opening, .creating], errno: EMFILE, mode: .once),
+            Way(name: "EMFILE of every later call", kinds: [.opening, .creating], errno: EMFILE, mode: .on),
+            Way(name: "short write", kinds: .writing, errno: 0, mode: .short),
+        ]
+    }
+
+    struct Figures {
+        let name: String
+        var faults: [String: Int] = [:]
+        var endings: [Int32: Int] = [:]
+        var bad = 0
+
+        var count: Int { faults.values.reduce(0, +) }
+
+        func print() {
+            let ways = Way.all.map { "\(faults[$0.name, default: 0]) \($0.name)" }.joined(separator: ", ")
+            let endings = endings.sorted { $0.key < $1.key }.map { "\($0.value)x \($0.key)" }.joined(separator: ", ")
+            Swift.print("disk faults: \(name): \(ways); ended with \(endings); \(bad) with problems")
+        }
+    }
+
+    @Test(.timeLimit(.minutes(180)))
+    func `is reported, loses nothing that was acknowledged, and leaves a library that opens`() async throws {
+        let operations = try Operations()
+        let figures = await forEach(operations.all) { try await Self.fail($0, at: $1) }
+        try operations.end()
+        for figures in figures { figures.print() }
+        print("disk faults: \(figures.reduce(0) { $0 + $1.count }) faults of \(figures.count) operations")
+        #expect(figures.allSatisfy { $0.count >= 2 })
+    }
+
+    /// - Parameter position: the position of the operation. In the ordinary run, neighbours fail in different ways.
+    private static func fail(_ operation: Operation, at position: Int) async throws -> Figures {
+        let run = try await RecordedRun(operation)
+        var figures = Figures(name: operation.name)
+        var shown = 0
+        for (index, way) in Way.all.enumerated() where isLong || (index + position) % 2 == 0 {
+            // The recorder counts the calls that could fail.
+            let count = try await withMachine(run.start, environment: operation.environment) { machine in
+                try Recorder.shared.get().run(
+                    machine.scan, operation.arguments, input: operation.input, disk: machine.disk,
+                    fault: Fault(kinds: way.kinds, number: 0, errno: way.errno, mode: way.mode)
+                ).matching
+            }
+            var random = SplitMix(seed: 3)
+            let numbers = isLong || count == 0 ? Array(1...max(1, count)) : [1 + random.below(count)]
+            for number in numbers where count > 0 {
+                let fault = Fault(kinds: way.kinds, number: number, errno: way.errno, mode: way.mode)
+                let (failed, ending, problems) = try await inject(fault, way, run)
+                // What the program does after a fault may need fewer calls.
+                guard failed > 0 else { continue }
+                figures.faults[way.name, default: 0] += 1
+                figures.endings[ending, default: 0] += 1
+                guard !problems.isEmpty else { continue }
+                figures.bad += 1
+                shown += 1
+                if shown <= 4 {
+                    Issue.record(
+                        "\(operation.name), \(way.name) at call \(number) of \(count), ended with \(ending): \(problems.joined(separator: "; ").prefix(800))"
+                    )
+                }
+            }
+        }
+        if shown > 4 { Issue.record("\(operation.name): \(shown) faults with problems") }
+        return figures
+    }
+
+    /// Runs the operation with a fault.
+    private static func inject(_ fault: Fault, _ way: Way, _ run: RecordedRun) async throws
+        -> (failed: Int, status: Int32, problems: [String])
+    {
+        let operation = run.operation
+        return try await withMachine(run.start, environment: operation.environment) { machine in
+            let recorder = try Recorder.shared.get()
+            let recording = try recorder.run(
+                machine.scan, operation.arguments, input: operation.input, disk: machine.disk, fault: fault)
+            guard recording.failed > 0 else { return (0, 0, []) }
+            var problems = problems(of: recording.ending, way, operation)
+            var moment = Operation.Moment()
+            for case .printed(let text) in recording.calls { moment.printed += text }
+            moment.isOver = recording.ending.status == operation.status
+            var disk = Disk(.strict, run.start)
+            for call in recording.calls { try disk.apply(call) }
+            // The next start, and the next start after a power cut.
+            var states = [("then", try machine.tree())]
+            if disk.leastState != states[0].1 { states.append(("after a power cut", disk.leastState)) }
+            for (when, tree) in states {
+                problems += try await run.check.problems(of: tree, at: moment).map { "\(when): \($0)" }
+            }
+            if way.kinds == .syncing, way.mode == .once {
+                problems += try await problemsOfNextCapture(machine, disk)
+            }
+            if !problems.isEmpty { problems.append("it said: \(recording.ending.err)") }
+            return (recording.failed, recording.ending.status, problems)
+        }
+    }
+
+    /// Finds what is wrong with the end of a run: it has to report the error, and of which kind the error was.
+    private static func problems(of ending: ScanProcess.Ending, _ way: Way, _ operation: Operation) -> [String] {
+        let known: Set<Int32> = [0, 3, 4, 65, 66, 69, 74, 75, 77, 78]
+        guard known.contains(ending.status) else { return ["ended with \(ending.status)"] }
+        guard ending.status != operation.status else { return [] }
+        var problems: [String] = []
+        if !ending.err.contains("scan: ") { problems.append("no error was printed") }
+        let text = ending.err.lowercased()
+        if way.errno == EIO {
+            if text.contains("permission") || ending.status == 77 { problems.append("EIO is reported as a permission") }
+            if text.contains("is full") || text.contains("no space") {
+                problems.append("EIO is reported as a full disk")
+            }
+            if text.contains("damaged") || ending.status == 65 { problems.append("EIO is reported as damage") }
+        }
+        if way.errno == ENOSPC, !text.contains("full"), !text.contains("space") {
+            problems.append("a full disk is not reported")
+        }
+        if way.errno == EMFILE, text.contains("permission") || text.contains("damaged") {
+            problems.append("EMFILE is reported as something else")
+        }
+        return problems
+    }
+
+    /// After a failed sync, the kernel holds pages that it will never write. The next book that is acknowledged must
+    /// not depend on them: it is saved, and then the power is cut.
+    private static func problemsOfNextCapture(_ machine: Machine, _ disk: Disk) async throws -> [String] {
+        var (scan, disk) = (machine.scan, disk)
+        scan.environment["BOOKPLATE_OFFLINE"] = "1"
+        scan.environment["BOOKPLATE_INDEX"] = ScanProcess.samples.appendingPathComponent("index.sqlite").path
+        let next = try Recorder.shared.get().run(
+            scan, ["--isbn", "9780141439471", "--yes", "--json"], disk: machine.disk)
+        guard next.ending.status == 0 else {
+            return ["the next capture ended with \(next.ending.status): \(next.ending.err)"]
+        }
+        var moment = Operation.Moment()
+        for call in next.calls {
+            try disk.apply(call)
+            if case .printed(let text) = call { moment.printed += text }
+        }
+        let saved = moment.isbns("saved")
+        return try await withMachine(disk.leastState) { machine in
+            let books = try machine.books()
+            return saved.count == 1 && books[saved[0]] != nil ? [] : ["the next book is lost after a power cut"]
+        }
+    }
+}

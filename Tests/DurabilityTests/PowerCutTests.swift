@@ -1,0 +1,75 @@
+import Foundation
+import TestTools
+import Testing
+
+@Suite(.serialized) struct `A power cut` {
+    /// The number of states of one operation that are opened.
+    private static let states = isLong ? 1100 : 32
+
+    @Test(.timeLimit(.minutes(60)))
+    func `loses nothing that was acknowledged, and leaves nothing half, at any moment of any operation`() async throws {
+        let operations = try Operations()
+        let figures = await forEach(operations.all) { operation, _ in try await Self.cut(operation) }
+        try operations.end()
+        for figures in figures { figures.print() }
+        let count = figures.reduce(0) { $0 + $1.states }
+        print("power cuts: \(count) states of \(figures.count) operations")
+        #expect(count >= (isLong ? 10_000 : 300))
+    }
+
+    struct Figures {
+        let name: String
+        var calls = 0
+        var syncs = 0
+        var candidates = 0
+        var states = 0
+        var bad = 0
+
+        func print() {
+            Swift.print(
+                "power cuts: \(name): \(calls) calls, \(syncs) syncs, \(candidates) candidates, \(states) states, "
+                    + "\(bad) with problems")
+        }
+    }
+
+    private static func cut(_ operation: Operation) async throws -> Figures {
+        let run = try await RecordedRun(operation)
+        #expect(!run.recording.calls.isEmpty)
+        var random = SplitMix(seed: 7)
+        let cuts = try run.cuts(few: isLong ? 2 : 1, seed: 1)
+        var figures = Figures(name: operation.name)
+        figures.calls = run.recording.calls.count
+        figures.syncs = run.recording.calls.count {
+            switch $0 {
+            case .synced, .dataSynced, .folderSynced: true
+            default: false
+            }
+        }
+        figures.candidates = cuts.count
+        // What is left right after the end, and then any.
+        let last = cuts.filter { $0.calls == run.recording.calls.count }
+        let others = cuts.filter { $0.calls < run.recording.calls.count }.shuffled(using: &random)
+        let chosen = Array((last.prefix(states / 4) + others).prefix(states))
+        var seen: Set<Int> = []
+        var shown = 0
+        try await run.forEachState(of: chosen) { cut, tree, moment in
+            var hasher = Hasher()
+            hasher.combine(tree)
+            hasher.combine(moment.printed)
+            hasher.combine(moment.isOver)
+            guard seen.insert(hasher.finalize()).inserted else { return }
+            figures.states += 1
+            let problems = try await run.check.problems(of: tree, at: moment)
+            guard !problems.isEmpty else { return }
+            figures.bad += 1
+            shown += 1
+            if shown <= 3 {
+                Issue.record(
+                    "\(operation.name), cut after call \(cut.calls) of \(figures.calls), \(cut.model): \(problems.joined(separator: "; ").prefix(800))"
+                )
+            }
+        }
+        if shown > 3 { Issue.record("\(operation.name): \(shown) states with problems") }
+        return figures
+    }
+}
