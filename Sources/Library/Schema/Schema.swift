@@ -13,6 +13,7 @@ enum Schema {
         ("3 search", createSearch),
         ("4 access code, sign-ins", createAccess),
         ("5 paired stations, outbox", createHub),
+        ("6 sign-in attempts", createSignInAttempts),
     ]
 
     /// The newest version of the schema that this program knows.
