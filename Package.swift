@@ -48,7 +48,7 @@ let package = Package(
         .systemLibrary(name: "CV4L2", providers: [.apt(["libv4l-dev"])]),
         .systemLibrary(name: "CInput"),
         .systemLibrary(name: "CCrypt", providers: [.apt(["libcrypt-dev"])]),
-        // Limits that a process sets itself.
+        // Restrictions that a process puts on itself.
         .systemLibrary(name: "CProcess"),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
 
@@ -124,6 +124,9 @@ let package = Package(
             name: "LookupTests", dependencies: [domain, "HTTP", "Lookup", "FaultServer", "TestTools", "CZlib", grdb],
             exclude: ["Fixtures"]),
         .testTarget(name: "SystemCallsTests", dependencies: ["SystemCalls", "TestTools", system]),
+        // Confines itself and tries to break out, for ProcessesTests.
+        .executableTarget(name: "ConfinementProbe", dependencies: ["Processes"], path: "Tests/ConfinementProbe"),
+        .testTarget(name: "ProcessesTests", dependencies: ["Processes", "ConfinementProbe"]),
         .testTarget(name: "HTTPTests", dependencies: ["HTTP", "FaultServer", "TestTools"]),
         // Generates libraries of any size, each from a number; for tests and benches.
         .target(

@@ -14,6 +14,8 @@ struct heif_error {
 enum { cheif_error_memory = 6, cheif_suberror_security_limit = 1000 };
 enum { cheif_colorspace_ycbcr = 0, cheif_chroma_420 = 1, cheif_channel_y = 0 };
 
+// Loads the decoders; since 1.13.
+typedef struct heif_error (*cheif_init)(void *parameters);
 typedef void *(*cheif_context_alloc)(void);
 typedef void (*cheif_context_free)(void *context);
 typedef struct heif_error (*cheif_context_read_from_memory_without_copy)(

@@ -28,8 +28,8 @@ extension LibraryFile: Access {
         }
     }
 
-    public func check(code: String, from address: String, at now: Date) async throws -> CodeCheck {
-        try await checked(code, from: address, at: now) { _ in }.check
+    public func check(code: String, from address: String, device: String, at now: Date) async throws -> CodeCheck {
+        try await checked(code, from: address, device: device, at: now) { _ in }.check
     }
 
     public func signIn(
@@ -39,7 +39,7 @@ extension LibraryFile: Access {
         let id = ID<SignIn>()
         let device = String(device.cleanedLine.prefix(80))
         let instant = now.milliseconds
-        let outcome = try await checked(code, from: address, at: now) { db in
+        let outcome = try await checked(code, from: address, device: device, at: now) { db in
             try db.run("DELETE FROM signIn WHERE used < ?", [instant - Self.unusedFor])
             try db.run(
                 "INSERT INTO signIn (uuid, token, device, created, used) VALUES (?, ?, ?, ?, ?)",
@@ -79,6 +79,16 @@ extension LibraryFile: Access {
         }
     }
 
+    public func signInAttempts(limit: Int) async throws -> [SignInAttempt] {
+        try await read { db in
+            try db.rows("SELECT * FROM signInAttempt ORDER BY id DESC LIMIT ?", [max(0, limit)]).map { row in
+                SignInAttempt(
+                    at: Date(milliseconds: row["at"]), address: row["address"], device: row["device"],
+                    isRight: row["isRight"])
+            }
+        }
+    }
+
     public func endSignIn(_ id: ID<SignIn>) async throws -> Bool {
         try await write { db in
             try db.run("DELETE FROM signIn WHERE uuid = ?", [id.rawValue])
@@ -93,20 +103,25 @@ extension LibraryFile: Access {
     /// - Parameter accept: the function that runs if the code is right, in the same transaction in which the earlier
     ///   wrong codes are forgotten.
     private func checked<Result: Sendable>(
-        _ code: String, from address: String, at now: Date, accept: @escaping @Sendable (Database) throws -> Result
+        _ code: String, from address: String, device: String, at now: Date,
+        accept: @escaping @Sendable (Database) throws -> Result
     ) async throws -> (check: CodeCheck, result: Result?) {
         try await codeChecks.run(for: WrongCodes.key(of: address)) {
-            try await checkedNow(code, from: address, at: now, accept: accept)
+            try await checkedNow(code, from: address, device: device, at: now, accept: accept)
         }
     }
 
     private func checkedNow<Result: Sendable>(
-        _ code: String, from address: String, at now: Date, accept: @escaping @Sendable (Database) throws -> Result
+        _ code: String, from address: String, device: String, at now: Date,
+        accept: @escaping @Sendable (Database) throws -> Result
     ) async throws -> (check: CodeCheck, result: Result?) {
         let instant = now.milliseconds
-        let (hash, pause) = try await write { db in
-            guard let hash = try storedHash(db) else { return (nil as String?, 0 as Int64) }
-            return (hash, try WrongCodes.charge(db, address, at: instant))
+        let device = String(device.cleanedLine.prefix(80))
+        let (hash, pause, attempt) = try await write { db in
+            guard let hash = try storedHash(db) else { return (nil as String?, 0 as Int64, 0 as Int64) }
+            let pause = try WrongCodes.charge(db, address, at: instant)
+            // Like the count, the attempt counts as wrong until the code has been checked.
+            return (hash, pause, pause > 0 ? 0 : try recordAttempt(db, from: address, device: device, at: instant))
         }
         guard let hash else { return (.noCode, nil) }
         guard pause == 0 else { return (.throttled(seconds: Int((pause + 999) / 1000)), nil) }
@@ -117,9 +132,22 @@ extension LibraryFile: Access {
             // Another code may have been set during the check.
             guard try storedHash(db) == hash else { return (.wrong, nil) }
             try WrongCodes.uncharge(db, address)
+            try db.run("UPDATE signInAttempt SET isRight = 1 WHERE id = ?", [attempt])
             return (.right, try accept(db))
         }
     }
+}
+
+/// Records an attempt with a code that has not been checked yet, and forgets the oldest attempts.
+///
+/// - Returns: the id of its row.
+private func recordAttempt(_ db: Database, from address: String, device: String, at instant: Int64) throws -> Int64 {
+    try db.run(
+        "INSERT INTO signInAttempt (at, address, device, isRight) VALUES (?, ?, ?, 0)",
+        [instant, String(address.prefix(64)), device])
+    let id = db.lastInsertedRowID
+    try db.run("DELETE FROM signInAttempt WHERE id <= ?", [id - Int64(SignInAttempt.kept)])
+    return id
 }
 
 private func storedHash(_ db: Database) throws -> String? { try db.value(String.self, "SELECT hash FROM accessCode") }

@@ -3,6 +3,7 @@ import SystemCalls
 import FoundationEssentials
 import GRDB
 import Glibc
+import Synchronization
 
 extension LibraryFile: Covers {
     /// The maximum size of one picture, in bytes.
@@ -12,16 +13,33 @@ extension LibraryFile: Covers {
     public static let coversLimit = 2 << 30
 
     public func cover(of edition: ID<Edition>) async throws -> [UInt8]? {
-        let isKept = try await read { db in
-            try db.row(
-                """
-                SELECT 1 FROM cover JOIN edition ON edition.id = cover.edition
-                WHERE edition.uuid = ? AND cover.state IN ('fetched', 'person')
-                """, [edition.rawValue]) != nil
+        var last: Int64?
+        // The path is built only after the id was found in the library. If another picture replaces this one before it
+        // is read, the other one is read.
+        while let stored = try await storedCover(of: edition), stored != last {
+            last = stored
+            guard let path = try coverPath(edition, stored: stored) else { continue }
+            do {
+                return try readFile(path, limit: Self.coverLimit)
+            } catch  where error.errno != .noSuchFileOrDirectory {
+                throw LibraryError(error)
+            } catch {
+                continue
+            }
         }
-        // The path is built only after the id was found in the library.
-        guard isKept, let path = coverPath(edition), try fileFacts(path) != nil else { return nil }
-        do { return try readFile(path, limit: Self.coverLimit) } catch { throw LibraryError(error) }
+        return nil
+    }
+
+    /// Returns the time at which the edition's picture was stored, in milliseconds; `nil` if it has no picture.
+    private func storedCover(of edition: ID<Edition>) async throws -> Int64? {
+        try await read { db in
+            try db.value(
+                Int64.self,
+                """
+                SELECT stored FROM cover JOIN edition ON edition.id = cover.edition
+                WHERE edition.uuid = ? AND cover.state IN ('fetched', 'person')
+                """, [edition.rawValue])
+        }
     }
 
     public func keptCover(of edition: ID<Edition>) async throws -> KeptCover? {
@@ -76,20 +94,16 @@ extension LibraryFile: Covers {
         return isRemoved
     }
 
-    /// Removes the pictures of editions that no longer have a cover in the database. This runs after the commit, so
-    /// that a failed commit does not lose a picture. It runs in a transaction, so that it does not remove a picture
-    /// that another process has stored in the meantime.
+    /// Removes those files of these editions that are not their pictures. This runs after the commit, so that a failed
+    /// commit does not lose a picture. It runs in a transaction, so that it does not remove a picture that another
+    /// process is storing.
     private func unlinkUnkept(_ editions: [ID<Edition>]) async throws {
+        guard let folder = folderBeside("covers") else { return }
+        let ids = Set(editions.map(\.rawValue))
         do {
             try await write { db in
-                for edition in editions {
-                    let isKept = try db.row(
-                        """
-                        SELECT 1 FROM cover JOIN edition ON edition.id = cover.edition
-                        WHERE edition.uuid = ? AND cover.state IN ('fetched', 'person')
-                        """, [edition.rawValue])
-                    if isKept == nil, let path = self.coverPath(edition) { unlink(path) }
-                }
+                let names = try self.coverNames(in: folder).filter { ids.contains(self.edition(ofCover: $0)) }
+                for name in try self.unkept(names, db) { unlink("\(folder)/\(name)") }
             }
         } catch let error as LibraryError where error.isTransient {
             // A picture without a row is never shown, and a later sweep removes it.
@@ -126,24 +140,39 @@ extension LibraryFile: Covers {
         guard bytes.count <= Self.coverLimit else {
             throw LibraryError.coverTooLarge(bytes: bytes.count, limit: Self.coverLimit)
         }
-        guard let path = coverPath(edition) else { return }
+        guard let folder = folderBeside("covers") else { return }
         let now = clock().milliseconds
-        try await write { db in
-            guard let row = try db.value(Int64.self, "SELECT id FROM edition WHERE uuid = ?", [edition.rawValue]) else {
-                throw LibraryError.noSuchEdition(edition)
+        let written = Mutex<Int64?>(nil)
+        do {
+            let isReplaced = try await write { db in
+                guard let row = try db.value(Int64.self, "SELECT id FROM edition WHERE uuid = ?", [edition.rawValue])
+                else { throw LibraryError.noSuchEdition(edition) }
+                let present = try db.row("SELECT state, stored FROM cover WHERE edition = ?", [row])
+                guard state == "person" || present?["state"] != "person" else { return false }
+                // The time is part of the file's name, so each picture has its own, and the picture that it replaces
+                // stays until this one is committed.
+                let stored = max(now, (present?["stored"] ?? 0) + 1)
+                // The picture is written inside the transaction, so that no other process can store a photo in between.
+                // The picture's row is written last.
+                try createFolderBeside(folder)
+                try replaceFile(
+                    "\(folder)/\(self.coverName(edition, stored: stored))", with: bytes, mode: fileMode(in: folder))
+                written.withLock { $0 = stored }
+                try db.run(
+                    """
+                    INSERT INTO cover (edition, state, bytes, stored) VALUES (?, ?, ?, ?)
+                    ON CONFLICT (edition) DO UPDATE
+                        SET state = excluded.state, bytes = excluded.bytes, stored = excluded.stored, retryAt = NULL
+                    """, [row, state, bytes.count, stored])
+                return present != nil
             }
-            let present = try db.value(String.self, "SELECT state FROM cover WHERE edition = ?", [row])
-            guard state == "person" || present != "person" else { return }
-            // The picture is written inside the transaction, so that no other process can store a photo in between. The
-            // picture's row is written last.
-            try createFolderBeside(folder(of: path))
-            try replaceFile(path, with: bytes, mode: fileMode(in: folder(of: path)))
-            try db.run(
-                """
-                INSERT INTO cover (edition, state, bytes, stored) VALUES (?, ?, ?, ?)
-                ON CONFLICT (edition) DO UPDATE
-                    SET state = excluded.state, bytes = excluded.bytes, stored = excluded.stored, retryAt = NULL
-                """, [row, state, bytes.count, now])
+            if isReplaced { try await unlinkUnkept([edition]) }
+        } catch {
+            // The picture was not committed. If the database cannot even be read, a later sweep removes its file.
+            if let stored = written.withLock({ $0 }), let kept = try? await storedCover(of: edition), kept != stored {
+                unlink("\(folder)/\(coverName(edition, stored: stored))")
+            }
+            throw error
         }
     }
 
@@ -182,26 +211,14 @@ extension LibraryFile: Covers {
     /// is written before its row.
     func sweepCovers() async throws {
         guard let folder = folderBeside("covers") else { return }
-        let known = try await read { db in
-            Set(
-                try db.rows(
-                    """
-                    SELECT uuid FROM edition JOIN cover ON cover.edition = edition.id
-                    WHERE state IN ('fetched', 'person')
-                    """
-                ).map { $0["uuid"] as String })
-        }
         let limit = Int(clock().timeIntervalSince1970) - 3600
-        let names: [[UInt8]]
-        do throws(FileError) { names = try storedNames(in: folder) } catch {
-            // The library has no pictures yet.
-            if error.errno == .noSuchFileOrDirectory { return }
-            throw LibraryError(error)
-        }
+        // The names are read first: a picture that is stored later has a file that is too new to be removed.
+        let names = try coverNames(in: folder)
+        let unkept = try await read { db in try self.unkept(names, db) }
         var failure: LibraryError?
-        for name in names.map({ String(decoding: $0, as: UTF8.self) }) {
+        for name in unkept {
             let path = folder + "/" + name
-            guard !known.contains(name), let facts = try fileFacts(path), facts.st_mode & S_IFMT == S_IFREG,
+            guard let facts = try fileFacts(path), facts.st_mode & S_IFMT == S_IFREG,
                 facts.st_mtim.tv_sec < limit
             else { continue }
             if unlink(path) != 0, errno != ENOENT { failure = LibraryError(errno: errno, path: path) }
@@ -209,7 +226,52 @@ extension LibraryFile: Covers {
         if let failure { throw failure }
     }
 
-    private func coverPath(_ edition: ID<Edition>) -> String? {
-        folderBeside("covers").map { "\($0)/\(edition.rawValue)" }
+    // Pictures are files in a folder beside the library, named after their edition and the time at which they were
+    // stored. Version 0.1 named them after their edition alone.
+
+    private func coverName(_ edition: ID<Edition>, stored: Int64) -> String { "\(edition.rawValue)-\(stored)" }
+
+    /// Returns the id with which the name of a file begins. It is a UUID.
+    private func edition(ofCover name: String) -> String { String(name.prefix(36)) }
+
+    /// Returns the path of an edition's picture; `nil` if it has no file.
+    private func coverPath(_ edition: ID<Edition>, stored: Int64) throws -> String? {
+        guard let folder = folderBeside("covers") else { return nil }
+        let own = "\(folder)/\(coverName(edition, stored: stored))"
+        if try fileFacts(own) != nil { return own }
+        let names = try coverNames(in: folder).filter { self.edition(ofCover: $0) == edition.rawValue }
+        return pictures(among: names, of: edition, stored: stored).max().map { "\(folder)/\($0)" }
+    }
+
+    /// Returns those of an edition's files that may be its picture: the file with the time of the database or, without
+    /// one, the file of version 0.1. After the restore of a backup there may be neither; then the picture is the newest
+    /// file, and none is removed.
+    private func pictures(among names: Set<String>, of edition: ID<Edition>, stored: Int64) -> Set<String> {
+        let own = [coverName(edition, stored: stored), edition.rawValue].first(where: names.contains)
+        return own.map { [$0] } ?? names
+    }
+
+    /// Returns those of the files that are no edition's picture.
+    private func unkept(_ names: Set<String>, _ db: Database) throws -> Set<String> {
+        let files = Dictionary(grouping: names, by: edition(ofCover:))
+        let rows = try db.rows(
+            """
+            SELECT uuid, stored FROM edition JOIN cover ON cover.edition = edition.id
+            WHERE state IN ('fetched', 'person') AND uuid IN (SELECT value FROM json_each(?))
+            """, [jsonList(files.keys.sorted())])
+        return rows.reduce(into: names) { unkept, row in
+            let edition = ID<Edition>(rawValue: row["uuid"])
+            unkept.subtract(pictures(among: Set(files[edition.rawValue] ?? []), of: edition, stored: row["stored"]))
+        }
+    }
+
+    /// - Returns: the names of the stored pictures; empty if the library has no pictures yet.
+    private func coverNames(in folder: String) throws -> Set<String> {
+        do throws(FileError) {
+            return Set(try storedNames(in: folder).map { String(decoding: $0, as: UTF8.self) })
+        } catch {
+            if error.errno == .noSuchFileOrDirectory { return [] }
+            throw LibraryError(error)
+        }
     }
 }

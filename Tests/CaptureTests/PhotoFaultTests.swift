@@ -48,6 +48,33 @@ func `refuses a picture that is too large, by its header alone`(_ width: Int, _ 
     #expect(expected.description.contains("the limits are 50 megapixels and 12000 pixels per side"))
 }
 
+@Test func `estimates from the header how much memory a photo takes`() {
+    let pixels = 8000 * 6250
+    let grey = PhotoMemory.estimate(jpegDeclaring(width: 8000, height: 6250))
+    #expect(grey == pixels)
+    // The coefficients of three components take two bytes each, and two of the components may be smaller.
+    let progressive = PhotoMemory.estimate(
+        resized(Fixture.progressiveJPEG, startOfFrame: 0xC2, width: 8000, height: 6250))
+    #expect(progressive.map { (4 * pixels...7 * pixels + pixels / 100).contains($0) } == true)
+    #expect(
+        PhotoMemory.estimate(resized(Fixture.cmykJPEG, startOfFrame: 0xC0, width: 4000, height: 3000)) == 60_000_000)
+    #expect(PhotoMemory.estimate(PNGWriter(width: 4000, height: 3000).bytes(row: { _ in [] })) == 60_000_000)
+    for webp in [Fixture.webP, Fixture.losslessWebPWithAlpha] {
+        #expect(PhotoMemory.estimate(webp) == 8 * 48 * 32)
+    }
+}
+
+@Test func `estimates nothing if the header does not say it`() {
+    #expect(PhotoMemory.estimate(Fixture.heic) == nil)
+    #expect(PhotoMemory.estimate([]) == nil && PhotoMemory.estimate(Array("<svg/>".utf8)) == nil)
+    // No beginning of a photo leads astray.
+    for photo in [Fixture.progressiveJPEG, Fixture.cmykJPEG, Fixture.webP, Fixture.losslessWebPWithAlpha] {
+        for count in 0..<32 { #expect(PhotoMemory.estimate(Array(photo.prefix(count))).map { $0 < 100_000 } != false) }
+    }
+    let endless: [UInt8] = [0xFF, 0xD8] + [UInt8](repeating: 0xFF, count: 1 << 20)
+    #expect(PhotoMemory.estimate(endless) == nil)
+}
+
 @Test func `refuses a progressive JPEG of more than a hundred scans`() throws {
     let bytes = Fixture.progressiveJPEG
     let scan = try #require(bytes.indices.last { $0 + 1 < bytes.count && bytes[$0] == 0xFF && bytes[$0 + 1] == 0xDA })

@@ -96,6 +96,38 @@ extension Kiosk.Caller {
         try await again.kiosk.stop()
     }
 
+    @Test func `is recorded with the wrong codes, where the household sees it`() async throws {
+        try await withWebKiosk { kiosk in
+            try await kiosk.library.setAccessCode(WebKiosk.code, at: kiosk.clock.now)
+            #expect(try await kiosk.ask("GET", "/settings").body.contains("id=\"attempts\"") == false)
+            _ = try await kiosk.signIn("kumquat 8", from: "127.0.0.9")
+            _ = try await kiosk.signIn(from: "127.0.0.7")
+            for (language, right, wrong) in [
+                ("en", "accepted", "wrong code"), ("de", "angenommen", "falscher Code"),
+                ("fr", "accepté", "code erroné"),
+            ] {
+                let page = try await kiosk.ask("GET", "/settings", [("Accept-Language", language)]).body
+                let (first, second) = (page.range(of: right), page.range(of: wrong))
+                #expect(first != nil && second != nil && first!.lowerBound < second!.lowerBound)
+                #expect(page.contains("127.0.0.7") && page.contains("127.0.0.9") && !page.contains("kumquat"))
+            }
+            #expect(try await kiosk.askAsStranger("GET", "/settings", [("Accept", "text/html")]).status == 303)
+        }
+    }
+
+    @Test func `over https sets a cookie that is never sent over plain HTTP`() async throws {
+        try await withWebKiosk { kiosk in
+            try await kiosk.library.setAccessCode(WebKiosk.code, at: kiosk.clock.now)
+            for (scheme, isSecure) in [("https", true), ("http", false)] {
+                let answer = try await kiosk.askAsStranger(
+                    "POST", "/api/sign-in", [("Origin", "\(scheme)://\(WebKiosk.stranger)")],
+                    body: #"{"code":"\#(WebKiosk.code)"}"#)
+                #expect(answer.status == 200)
+                #expect(answer["set-cookie"]?.hasSuffix("; Secure") == isSecure)
+            }
+        }
+    }
+
     @Test func `is listed, and ends by signing out, from another device, and with a new code`() async throws {
         try await withWebKiosk { kiosk in
             try await kiosk.library.setAccessCode(WebKiosk.code, at: kiosk.clock.now)

@@ -8,8 +8,8 @@ import Testing
 /// The limits of a connection.
 @Suite struct `A connection` {
     /// Accepts a photo and answers its size.
-    private static let photos = Route(.post, "/api/photo", for: .household, body: .photo) { request, _ in
-        JSONResponse(["bytes": .integer(try await request.photo().count)])
+    private static let photos = Route(.post, "/api/photo", for: .household, body: .photo) { request, context in
+        JSONResponse(["bytes": .integer(try await PhotoUploads().withPicture(of: request, context) { $0.count })])
     }
 
     private func head(_ kiosk: WebKiosk, _ path: String, _ length: String, _ type: String = "application/json")
@@ -246,6 +246,35 @@ import Testing
             }
             #expect(known.status == 200)
             #expect(lost)
+        }
+    }
+
+    @Test func `of a device is closed for its own newer ones, and other devices are served meanwhile`() async throws {
+        try await withWebKiosk { configuration, _ in
+            (configuration.limits.connections, configuration.limits.connectionsOfDevice) = (20, 8)
+        } _: { kiosk in
+            let (port, host) = (kiosk.port, kiosk.host)
+            let request = "GET /healthz HTTP/1.1\r\nHost: \(host)\r\n\r\n"
+            // Each of the connections is the household's, from one address.
+            let (crowd, isClosed) = try await onThread {
+                let crowd = try (0..<30).map { _ in
+                    let socket = try BareSocket(to: port)
+                    try socket.write(request)
+                    #expect(try socket.answer().status == 200)
+                    return socket
+                }
+                return (crowd, try crowd.prefix(22).allSatisfy { try $0.ends() })
+            }
+            #expect(isClosed)
+            #expect(try await kiosk.send(request, from: "127.0.0.2").status == 200)
+            let isServed = try await onThread {
+                defer { for socket in crowd { socket.close() } }
+                return try crowd.suffix(8).allSatisfy { socket in
+                    try socket.write(request)
+                    return try socket.answer().status == 200
+                }
+            }
+            #expect(isServed)
         }
     }
 

@@ -64,6 +64,18 @@ import Testing
         }
     }
 
+    @Test(arguments: ["tag", "shelf", "author", "language", "q"])
+    func `of a query is shown without its control characters`(_ name: String) async throws {
+        try await withWebKiosk { kiosk in
+            let answer = try await kiosk.ask(
+                "GET", "/library?\(name)=sea%1B%5B2J%07%E2%80%AE%E2%81%A6fic", [("Accept", "text/html")])
+            #expect(answer.status == 200 && answer.body.contains("fic"))
+            #expect(!answer.body.unicodeScalars.contains { Self.isControl($0) })
+            // Neither do the links have them.
+            #expect(!answer.body.contains("%1B") && !answer.body.contains("%E2%80%AE"))
+        }
+    }
+
     private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
         let value = scalar.value
         return (value < 0x20 && value != 10 && value != 13 && value != 9) || (0x202A...0x202E).contains(value)

@@ -34,10 +34,11 @@ import Testing
         #expect(hashes[0] != hashes[1])
         // Debian's libcrypt has yescrypt, which needs memory as well as time.
         #expect(hashes.allSatisfy { $0.hasPrefix("$y$") && !$0.contains("kumquat") })
-        #expect(try await library.check(code: "kumquat 7", from: "", at: noon) == .right)
-        #expect(try await library.check(code: "kumquat 8", from: "", at: noon) == .wrong)
-        #expect(try await library.check(code: "", from: "", at: noon) == .wrong)
-        #expect(try await library.check(code: String(repeating: "x", count: 100_000), from: "", at: noon) == .wrong)
+        #expect(try await library.check(code: "kumquat 7", from: "", device: "", at: noon) == .right)
+        #expect(try await library.check(code: "kumquat 8", from: "", device: "", at: noon) == .wrong)
+        #expect(try await library.check(code: "", from: "", device: "", at: noon) == .wrong)
+        let long = String(repeating: "x", count: 100_000)
+        #expect(try await library.check(code: long, from: "", device: "", at: noon) == .wrong)
     }
 
     @Test(arguments: [
@@ -49,7 +50,46 @@ import Testing
     {
         try await library.setAccessCode("kumquat 7", at: noon)
         await #expect(throws: refusal) { try await library.setAccessCode(code, at: noon) }
-        #expect(try await library.check(code: "kumquat 7", from: "", at: noon) == .right)
+        #expect(try await library.check(code: "kumquat 7", from: "", device: "", at: noon) == .right)
+    }
+
+    @Test func `keeps the latest attempts, right and wrong, but no code and none during a pause`() async throws {
+        try await library.setAccessCode("kumquat 7", at: noon)
+        _ = try await signIn("kumquat 7", "10.0.0.1")
+        _ = try await library.check(code: "zucchini 1", from: "10.0.0.2", device: "attic\u{1B}", at: noon)
+        for second in 0..<8 {
+            _ = try await library.check(
+                code: "zucchini 2", from: "10.0.0.3", device: "", at: noon.addingTimeInterval(Double(second)))
+        }
+        let attempts = try await library.signInAttempts(limit: 9)
+        let guess = SignInAttempt(at: noon, address: "10.0.0.3", device: "", isRight: false)
+        // The sixth guess from one address is not checked.
+        #expect(attempts.map(\.at) == [4, 3, 2, 1, 0, 0, 0].map { noon.addingTimeInterval($0) })
+        #expect(
+            attempts.suffix(3) == [
+                guess, SignInAttempt(at: noon, address: "10.0.0.2", device: "attic", isRight: false),
+                SignInAttempt(at: noon, address: "10.0.0.1", device: "phone", isRight: true),
+            ])
+        // A new code ends the pause, not the record; another process sees it.
+        try await library.setAccessCode("kumquat 8", at: noon)
+        let other = try LibraryFile.open(at: folder("library.sqlite"))
+        #expect(try await other.signInAttempts(limit: 9) == attempts)
+        #expect(try await other.signInAttempts(limit: 1) == [attempts[0]])
+        #expect(try bytes(of: folder("library.sqlite-wal")).firstRange(of: Array("zucchini".utf8)) == nil)
+    }
+
+    @Test func `keeps two hundred attempts`() async throws {
+        try await library.setAccessCode("kumquat 7", at: noon)
+        try await library.write { db in
+            for number in 1...250 {
+                try db.execute(
+                    sql: "INSERT INTO signInAttempt (at, address, device, isRight) VALUES (?, '', '', 0)",
+                    arguments: [number])
+            }
+        }
+        _ = try await signIn()
+        let attempts = try await library.signInAttempts(limit: 1000)
+        #expect(attempts.count == SignInAttempt.kept && attempts[0].isRight)
     }
 
     @Test func `gives sign-ins whose tokens only their holders know`() async throws {
@@ -91,19 +131,20 @@ import Testing
         let other = try LibraryFile.open(at: folder("library.sqlite"))
         try await library.setAccessCode("kumquat 7", at: noon)
         for library in [library, other, library, other, library] {
-            #expect(try await library.check(code: "wrong one", from: "10.0.0.1", at: noon) == .wrong)
+            #expect(try await library.check(code: "wrong one", from: "10.0.0.1", device: "", at: noon) == .wrong)
         }
-        #expect(try await other.check(code: "kumquat 7", from: "10.0.0.1", at: noon) == .throttled(seconds: 30))
+        #expect(
+            try await other.check(code: "kumquat 7", from: "10.0.0.1", device: "", at: noon) == .throttled(seconds: 30))
         #expect(try await signIn("kumquat 7", "10.0.0.1", after: 86_401) != .refused(.wrong))
         let later = noon.addingTimeInterval(86_402)
-        #expect(try await library.check(code: "wrong one", from: "10.0.0.1", at: later) == .wrong)
+        #expect(try await library.check(code: "wrong one", from: "10.0.0.1", device: "", at: later) == .wrong)
     }
 
     @Test func `never causes more than one pause, even if the clock is set back`() async throws {
         try await library.setAccessCode("kumquat 7", at: noon)
-        for _ in 0..<5 { _ = try await library.check(code: "wrong one", from: "10.0.0.1", at: noon) }
+        for _ in 0..<5 { _ = try await library.check(code: "wrong one", from: "10.0.0.1", device: "", at: noon) }
         let yesterday = noon.addingTimeInterval(-86_400)
-        #expect(try await library.check(code: "kumquat 7", from: "10.0.0.1", at: yesterday) == .right)
+        #expect(try await library.check(code: "kumquat 7", from: "10.0.0.1", device: "", at: yesterday) == .right)
     }
 
     @Test(arguments: [

@@ -124,7 +124,7 @@ import Testing
         try await library.keepCover([1], of: book.edition.id)
         #expect(fileNames(in: folder("home")).filter { !$0.hasPrefix(".") } == ["library.sqlite"])
         #expect(fileNames(in: folder("disk")).contains("real.sqlite-lock"))
-        #expect(names(in: folder("disk/covers")) == [book.edition.id.rawValue])
+        #expect(names(in: folder("disk/covers")).map { $0.prefix(36) } == [book.edition.id.rawValue[...]])
         let backup = try #require(library.defaultBackupPath(at: noon))
         _ = try await library.backup(to: backup)
         // A library that is open under one name cannot be replaced under another name.

@@ -37,7 +37,12 @@ import Testing
         #expect(
             try await library.editionsWithoutCover(limit: 9).first?.url == "https://covers.openlibrary.org/b/id/2-L.jpg"
         )
-        #expect(names(in: folder("covers")) == [one.rawValue])
+        #expect(names(in: folder("covers")) == [file(one)])
+    }
+
+    /// The name of a picture that was stored at noon.
+    private func file(_ edition: ID<Edition>) -> String {
+        "\(edition.rawValue)-\(Int64(noon.timeIntervalSince1970 * 1000))"
     }
 
     @Test func `a person's photo is never replaced by a fetched one`() async throws {
@@ -82,6 +87,41 @@ import Testing
         #expect(try await library.cover(of: one) == [1])
     }
 
+    @Test(arguments: [false, true])
+    func `a person's photo stays until the one that replaces it is committed`(isOfVersion01: Bool) async throws {
+        let one = try await edition(1)
+        try await library.keepOwnCover([1], of: one)
+        if isOfVersion01 { #expect(rename(folder("covers/") + file(one), folder("covers/") + one.rawValue) == 0) }
+        let name = names(in: folder("covers"))
+        // With this trigger, the transaction fails at the commit, not before.
+        try await library.write { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE late (edition INTEGER REFERENCES edition (id) DEFERRABLE INITIALLY DEFERRED);
+                    CREATE TRIGGER late AFTER UPDATE ON cover BEGIN INSERT INTO late VALUES (-1); END
+                    """)
+        }
+        await #expect(throws: (any Error).self) { try await library.keepOwnCover([2], of: one) }
+        #expect(try await library.cover(of: one) == [1])
+        #expect(names(in: folder("covers")) == name)
+        try await library.write { db in try db.execute(sql: "DROP TRIGGER late") }
+        try await library.keepOwnCover([3], of: one)
+        #expect(try await library.cover(of: one) == [3])
+        #expect(names(in: folder("covers")).count == 1 && names(in: folder("covers")) != name)
+    }
+
+    @Test func `the newest picture stays if the database is older than it`() async throws {
+        let one = try await edition(1)
+        try await library.keepOwnCover([1], of: one)
+        clock.now = noon.addingTimeInterval(60)
+        try await library.keepOwnCover([2], of: one)
+        // As after the restore of a backup.
+        try await library.write { db in try db.execute(sql: "UPDATE cover SET stored = stored - 60000") }
+        clock.now = Date().addingTimeInterval(7200)
+        try await library.sweepCovers()
+        #expect(try await library.cover(of: one) == [2])
+    }
+
     @Test func `a missing picture is fetched again at the given time, or never`() async throws {
         let (one, two) = try await (edition(1), edition(2))
         try await library.recordMissingCover(of: one, retryAt: nil)
@@ -117,7 +157,7 @@ import Testing
         let one = try await edition(1)
         try await library.keepCover([1], of: one)
         let other = try LibraryFile.open(at: folder("library.sqlite"))
-        let photo = AfterCommit { [path = folder("covers/") + one.rawValue] in
+        let photo = AfterCommit { [path = folder("covers/") + file(one)] in
             // This stores a photo after the commit that removes the picture's row, but before the picture's file is
             // removed.
             try other.database.write { db in try db.execute(sql: "UPDATE cover SET state = 'person', bytes = 1") }
@@ -149,7 +189,7 @@ import Testing
         #expect(names(in: folder("covers")).count == 2)
         clock.now = Date().addingTimeInterval(7200)
         try await library.sweepCovers()
-        #expect(names(in: folder("covers")) == [one.rawValue])
+        #expect(names(in: folder("covers")) == [file(one)])
         #expect(try await library.cover(of: one) == [1])
     }
 

@@ -33,7 +33,7 @@ import Testing
         try await library.setAccessCode("new code", at: noon)
         _ = try await library.revoke(stations[1], at: noon)
         tokens.append(try await library.pair(stations[2], named: "anew", at: noon).token)
-        for _ in 0..<5 { _ = try await library.check(code: "wrong code", from: "10.0.0.9", at: noon) }
+        for _ in 0..<5 { _ = try await library.check(code: "wrong code", from: "10.0.0.9", device: "", at: noon) }
         try library.close()
         return (session, tokens)
     }
@@ -52,10 +52,12 @@ import Testing
         #expect(try await library.signIn(ofToken: session, at: noon) == nil)
         #expect(try await library.signIns(at: noon).isEmpty)
         #expect(try await letsIn(tokens, library) == [true, false, false, true])
+        // The attempts since the backup are still listed.
+        #expect(try await library.signInAttempts(limit: 9).map(\.isRight) == [false, false, false, false, false, true])
         #expect(try await signIn(library, "old code") == nil)
         #expect(try await signIn(library, "new code") != nil)
         // The pause after wrong codes continues.
-        guard case .throttled = try await library.check(code: "new code", from: "10.0.0.9", at: noon) else {
+        guard case .throttled = try await library.check(code: "new code", from: "10.0.0.9", device: "", at: noon) else {
             Issue.record("the wrong codes are forgotten")
             return
         }

@@ -3,6 +3,7 @@ import Capture
 import Foundation
 import Library
 import Lookup
+import Processes
 import Testing
 
 @testable import ScanCommand
@@ -21,6 +22,21 @@ import Testing
         findings.codes = ["9780441478125"]
         change(&findings)
         return findings
+    }
+
+    @Test(
+        arguments: [
+            (.init(landlock: 2, hasSeccomp: true), .ok, "under Landlock 2 and seccomp"),
+            (.init(landlock: nil, hasSeccomp: true), .ok, "under seccomp; no Landlock"),
+            (.init(landlock: 7, hasSeccomp: false), .ok, "under Landlock 7; no seccomp"),
+            (.init(landlock: nil, hasSeccomp: false), .attention, "limits on memory and time alone"),
+        ] as [(Confinement.Support, Check.State, String)])
+    func `says with what the kernel confines the reading of photos`(
+        support: Confinement.Support, state: Check.State, words: String
+    ) {
+        let check = StationChecks.confinement(support)
+        #expect(check.name == "confinement" && check.state == state)
+        #expect(check.fact.hasSuffix(words))
     }
 
     @Test func `finds nothing wrong with a good camera`() {

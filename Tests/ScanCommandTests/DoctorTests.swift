@@ -52,7 +52,7 @@ import Testing
             let names = try Set(checks(scan).keys)
             let expected: Set = [
                 "cameras", "camera", "library", "disk", "openLibrary", "googleBooks", "offlineIndex", "scanners",
-                "sound", "clock", "terminal",
+                "sound", "confinement", "clock", "terminal",
             ]
             #expect(names.subtracting(["permission"]) == expected)
         }

@@ -66,6 +66,30 @@ import Testing
         }
     }
 
+    /// The unit gives the service and its children 768 MiB.
+    @Test func `cannot take the service's memory, even if two large ones arrive at once`() async throws {
+        try await withKiosk { kiosk in
+            let photo = Data(`A photo's own process`.hostile())
+            let peak = Task.detached {
+                var peak = 0
+                while !Task.isCancelled {
+                    peak = max(peak, try kiosk.memory())
+                    await Task.yield()
+                }
+                return peak
+            }
+            async let first = kiosk.ask("POST", "/api/station/photos", photo)
+            async let second = kiosk.ask("POST", "/api/station/photos", photo)
+            let answers = try await [first, second]
+            peak.cancel()
+            // They are read, but contain no bar code.
+            #expect(answers.map(\.code) == ["noBarCode", "noBarCode"])
+            let most = try await peak.value
+            print("two photos of 50 megapixels, progressive and in CMYK: \(most >> 20) MiB with the service")
+            #expect(most > 400 << 20 && most < 640 << 20)
+        }
+    }
+
     @Test func `is checked in the same way as a cover`() async throws {
         try await withKiosk { kiosk in
             let book = try await kiosk.ask(
@@ -120,15 +144,26 @@ private struct RunningKiosk: Sendable {
 
     /// - Returns: true if there was one.
     func killChild() throws -> Bool {
-        for id in try FileManager.default.contentsOfDirectory(atPath: "/proc").compactMap({ Int32($0) }) {
-            // Processes may end while they are listed.
-            guard let status = try? String(contentsOfFile: "/proc/\(id)/stat", encoding: .utf8),
-                let parent = status.split(separator: ")").last?.split(separator: " ").dropFirst().first,
-                Int32(parent) == process
-            else { continue }
-            kill(id, SIGKILL)
-            return true
+        guard let child = try children().first else { return false }
+        kill(child, SIGKILL)
+        return true
+    }
+
+    /// Returns the memory that the kiosk and its children use now, in bytes. Pages that they share count once for each.
+    func memory() throws -> Int {
+        try ([process] + children()).reduce(0) { sum, id in
+            // The second number of statm is the resident set in pages.
+            let sizes = (try? String(contentsOfFile: "/proc/\(id)/statm", encoding: .utf8))?.split(separator: " ") ?? []
+            return sum + (sizes.count > 1 ? (Int(sizes[1]) ?? 0) * Int(getpagesize()) : 0)
         }
-        return false
+    }
+
+    private func children() throws -> [Int32] {
+        try FileManager.default.contentsOfDirectory(atPath: "/proc").compactMap { Int32($0) }.filter { id in
+            // Processes may end while they are listed.
+            let status = try? String(contentsOfFile: "/proc/\(id)/stat", encoding: .utf8)
+            return status?.split(separator: ")").last?.split(separator: " ").dropFirst().first.flatMap { Int32($0) }
+                == process
+        }
     }
 }

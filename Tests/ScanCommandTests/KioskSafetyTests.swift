@@ -1,5 +1,6 @@
 import Bookplate
 import Foundation
+import GRDB
 import Kiosk
 import Processes
 import TestTools
@@ -57,6 +58,29 @@ import Testing
             #expect(try scan.run("kiosk", "--listen", "192.0.2.1", "--port", "0").status != 78)
             #expect(try scan.run("kiosk", "code", "--clear").status == 0)
             #expect(try scan.run("kiosk", "--listen", "192.0.2.1", "--port", "0").status == 78)
+        }
+    }
+
+    @Test func `lists the uses of the access code`() throws {
+        try withScan { scan in
+            #expect(try scan.run("kiosk", "attempts").err.contains("Nobody has used the access code yet."))
+            #expect(try scan.run("kiosk", "attempts", "--json").out.isEmpty)
+            try DatabaseQueue(path: scan.library).write { db in
+                try db.execute(
+                    sql: """
+                        INSERT INTO signInAttempt (at, address, device, isRight)
+                        VALUES (0, '10.0.0.1', 'Firefox, Android', 1), (1000, '10.0.0.2', 'attic', 0)
+                        """)
+            }
+            #expect(
+                try scan.run("kiosk", "attempts").out == """
+                    1970-01-01T00:00:01.000Z  wrong code  10.0.0.2  attic
+                    1970-01-01T00:00:00.000Z  accepted  10.0.0.1  Firefox, Android
+
+                    """)
+            let lines = try scan.run("kiosk", "attempts", "--json").objects()
+            #expect(lines.map { $0["isRight"] as? Bool } == [false, true])
+            #expect(lines[0]["device"] as? String == "attic" && lines[0]["address"] as? String == "10.0.0.2")
         }
     }
 
@@ -182,14 +206,83 @@ import Testing
             let text = try String(contentsOfFile: "/proc/\(process.processIdentifier)/\(file)", encoding: .utf8)
             return text.split(separator: "\n").first { $0.hasPrefix(name) }?.split(separator: " ") ?? []
         }
-        // Waits for the last limit that it sets.
-        try waitBlocking(for: "the limits") { try line("NoNewPrivs", of: "status").joined().hasSuffix("1") }
+        // Waits for the last restriction that it sets.
+        let (last, isSet) = Confinement.Support.ofThisKernel.hasSeccomp ? ("Seccomp:", "2") : ("NoNewPrivs:", "1")
+        try waitBlocking(for: "the limits") { try line(last, of: "status").joined().hasSuffix(isSet) }
+        let score = try String(
+            contentsOfFile: "/proc/\(process.processIdentifier)/oom_score_adj", encoding: .utf8)
+        #expect(score == "1000\n")
         for (name, value) in [
-            ("Max address space", "1073741824"), ("Max cpu time", "20"), ("Max open files", "24"),
+            ("Max data size", "167772160"), ("Max address space", "1073741824"), ("Max cpu time", "20"),
+            ("Max open files", "24"),
             ("Max file size", "0"),
             ("Max core file size", "0"),
         ] {
             #expect(try line(name, of: "limits").contains(Substring(value)), "\(name)")
+        }
+    }
+
+    /// Returns a JPEG of 8000 x 6250 pixels, progressive and in CMYK, in which nothing follows the header. A decoder
+    /// needs two bytes for each of its 200 million samples.
+    static func hostile() -> [UInt8] {
+        func marker(_ code: UInt8, _ body: [UInt8]) -> [UInt8] { [0xFF, code, 0, UInt8(body.count + 2)] + body }
+        let (width, height): ([UInt8], [UInt8]) = ([0x1F, 0x40], [0x18, 0x6A])
+        let ids: [UInt8] = [1, 2, 3, 4]
+        // A Huffman table with the single code 0.
+        let code: [UInt8] = [1] + [UInt8](repeating: 0, count: 16)
+        return [0xFF, 0xD8] + marker(0xEE, Array("Adobe".utf8) + [0, 100, 0, 0, 0, 0, 0])
+            + marker(0xDB, [0] + [UInt8](repeating: 1, count: 64))
+            + marker(0xC2, [8] + height + width + [4] + ids.flatMap { [$0, 0x11, 0] }) + marker(0xC4, [0x00] + code)
+            + marker(0xDA, [4] + ids.flatMap { [$0, 0] } + [0, 0, 0]) + [0xFF, 0xD9]
+    }
+
+    @Test func `of the largest kind has the memory that it needs`() async throws {
+        let photo = try await PhotoChildren(Self.program).read(Self.hostile())
+        #expect(photo.symbols.isEmpty && photo.thumbnail != nil)
+    }
+
+    /// Without ``--large``, which the header of this photo would require.
+    @Test func `that needs more memory than it may have is refused with that reason`() throws {
+        let outcome = try ChildProcess.run(Self.program, input: Self.hostile(), within: .seconds(60), limit: 4096)
+        guard case .answered(let line, _, .exited(0)) = outcome else {
+            Issue.record("\(outcome)")
+            return
+        }
+        let error = #expect(throws: KioskError.self) { try PhotoAnswer(line.dropLast()).photo() }
+        #expect(error?.message.contains("needs more memory") == true)
+    }
+
+    @Test func `that is large is the only one, and small ones are read two at a time`() async throws {
+        let scratch = try Scratch()
+        // Each process notes its beginning and its end. Those of small photos wait for each other.
+        let log = scratch.file("log")
+        let children = PhotoChildren(
+            shell(
+                """
+                cat > /dev/null; echo begin >> '\(log)'
+                if [ "$0" != --large ]; then until [ "$(grep -c begin '\(log)')" -gt 1 ]; do :; done; fi
+                echo end >> '\(log)'; echo '{"symbols":[],"thumbnail":null,"error":null}'
+                """))
+        func lines(_ photos: [[UInt8]]) async throws -> [String] {
+            try Data().write(to: URL(fileURLWithPath: log))
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for photo in photos { group.addTask { _ = try await children.read(photo) } }
+                try await group.waitForAll()
+            }
+            return try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n").map(String.init)
+        }
+        let small = try sample("frontal.jpg")
+        #expect(try await lines([small, small]) == ["begin", "begin", "end", "end"])
+        #expect(try await lines([Self.hostile(), Self.hostile()]) == ["begin", "end", "begin", "end"])
+        // A photo whose size is not known counts as large.
+        #expect(try await lines([Self.hostile(), [1]]) == ["begin", "end", "begin", "end"])
+    }
+
+    @Test func `reads every sample photo under the restrictions`() async throws {
+        for name in try FileManager.default.contentsOfDirectory(atPath: ScanProcess.samples.path + "/photos")
+        where ["cmyk.jpg", "greyscale.jpg", "lossless.png", "lossy.webp", "twelve-megapixel.jpg"].contains(name) {
+            let photo = try await PhotoChildren(Self.program).read(try sample(name))
+            #expect(!photo.symbols.isEmpty, "\(name)")
         }
     }
 

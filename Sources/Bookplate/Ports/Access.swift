@@ -12,12 +12,13 @@ public protocol Access: Sendable {
     func setAccessCode(_ code: String?, at now: Date) async throws
     /// Checks an access code. Wrong codes are counted, even if several callers give them at the same time.
     ///
-    /// - Parameter address: the caller's address, without the port. Wrong codes are counted separately for each
-    ///   address.
-    func check(code: String, from address: String, at now: Date) async throws -> CodeCheck
-    /// Checks an access code like ``check(code:from:at:)``, and creates a sign-in if the code is right.
+    /// - Parameters:
+    ///   - address: the caller's address, without the port. Wrong codes are counted separately for each address.
+    ///   - device: the name to show in the list of attempts; it is shortened to one line.
+    func check(code: String, from address: String, device: String, at now: Date) async throws -> CodeCheck
+    /// Checks an access code like ``check(code:from:device:at:)``, and creates a sign-in if the code is right.
     ///
-    /// - Parameter device: the name to show in the list of sign-ins; it is shortened to one line.
+    /// - Parameter device: the name to show in the lists of sign-ins and attempts; it is shortened to one line.
     func signIn(code: String, from address: String, device: String, at now: Date) async throws -> SignInOutcome
     /// Finds the sign-in to which a token belongs.
     ///
@@ -26,6 +27,9 @@ public protocol Access: Sendable {
     func signIn(ofToken token: String, at now: Date) async throws -> SignIn?
     /// Returns the sign-ins, most recently used first.
     func signIns(at now: Date) async throws -> [SignIn]
+    /// Returns the latest attempts to use the access code, newest first. ``SignInAttempt/kept`` attempts are kept. An
+    /// attempt during a pause, in which no code is checked, is not among them.
+    func signInAttempts(limit: Int) async throws -> [SignInAttempt]
     /// Ends a sign-in.
     ///
     /// - Returns: false if there is no such sign-in.
@@ -49,6 +53,23 @@ public struct SignIn: Sendable, Equatable {
 
     /// The time after which an unused sign-in expires.
     public static let unusedFor: TimeInterval = 90 * 86_400
+}
+
+/// An attempt to sign in, or to pair a station, with an access code that was checked.
+public struct SignInAttempt: Sendable, Equatable {
+    public var at: Date
+    /// The address from which the code came, without the port. It is empty if it is unknown.
+    public var address: String
+    /// The browser and its system, or the name of the station.
+    public var device: String
+    public var isRight: Bool
+
+    public init(at: Date, address: String, device: String, isRight: Bool) {
+        (self.at, self.address, self.device, self.isRight) = (at, address, device, isRight)
+    }
+
+    /// The number of attempts that are kept.
+    public static let kept = 200
 }
 
 /// The result of checking an access code.

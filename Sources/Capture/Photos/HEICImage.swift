@@ -114,6 +114,8 @@ struct Libheif: Sendable {
     let imageHeight: cheif_image_get_height
     let imageBits: cheif_image_get_bits_per_pixel_range
     let imagePlane: cheif_image_get_plane_readonly
+    /// `nil` for a version whose decoders are part of the library.
+    let initialise: cheif_init?
 
     /// The installed library, which is loaded only once; `nil` if it is not installed.
     static let installed = Libheif(library: "libheif.so.1")
@@ -150,5 +152,6 @@ struct Libheif: Sendable {
         (self.decodeImage, self.imageRelease) = (decodeImage, imageRelease)
         (self.imageWidth, self.imageHeight) = (imageWidth, imageHeight)
         (self.imageBits, self.imagePlane) = (imageBits, imagePlane)
+        initialise = function("heif_init")
     }
 }

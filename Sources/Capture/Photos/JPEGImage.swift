@@ -137,7 +137,7 @@ struct JPEGMarkers {
     /// also finds the end of coded data.
     ///
     /// - Parameter at: the position to search from; on return, the position after the marker.
-    private static func nextMarker(in bytes: [UInt8], from at: inout Int) -> UInt8? {
+    static func nextMarker(in bytes: [UInt8], from at: inout Int) -> UInt8? {
         bytes.withUnsafeBytes { raw -> UInt8? in
             guard let base = raw.baseAddress else { return nil }
             while at < raw.count, let hit = memchr(base + at, 0xFF, raw.count - at) {

@@ -53,6 +53,13 @@ public final class PhotoFile: Picture {
             }
     }
 
+    /// Loads libheif and its decoders now, if they are installed, instead of with the first HEIC photo. This is for a
+    /// process that can open no files afterwards.
+    public static func loadLibheif() {
+        // If this fails, HEIC photos are refused with libheif's reason.
+        _ = Libheif.installed?.initialise?(nil)
+    }
+
     /// - Throws: ``PhotoError/damaged(photo:format:reason:)`` if nothing can be decoded, or
     ///   ``PhotoError/outOfMemory(photo:)``.
     public func luma(atLeast longSide: Int) throws -> Frame {

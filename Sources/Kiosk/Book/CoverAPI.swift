@@ -38,9 +38,7 @@ struct CoverAPI: Sendable {
     private func keep(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         guard request.headers[.contentType]?.lowercased().hasPrefix("image/") == true else { throw Self.notPicture }
         let book = try await book(context)
-        // The request waits for its turn before its first byte is read, so that waiting covers stay in the browsers.
-        try await parts.uploads.withPermit {
-            let bytes = [UInt8](buffer: try await request.body.collect(upTo: Self.maxBytes))
+        try await parts.uploads.withPicture(of: request, context, limit: Self.maxBytes) { bytes in
             // The type is detected from the first bytes, because the declared type is not trusted.
             guard let type = PictureType(bytes), type != .gif else { throw Self.notPicture }
             try await check(bytes)

@@ -41,8 +41,10 @@ struct LibraryAddress: Sendable {
             guard let name = Name(rawValue: name) else {
                 throw Self.refusal("query", name, Name.allCases.map(\.rawValue))
             }
-            // A search text that is only white space is ignored.
-            if name == .q, value.cleanedLine.isEmpty { continue }
+            // Stored texts are cleaned in the same way. A value of which nothing is left, such as white space, is
+            // ignored.
+            let value = value.cleanedLine
+            if value.isEmpty { continue }
             try apply(name, value, today: CalendarDay(now, in: zone))
             items.append(Item(name: name, value: value))
         }

@@ -2,8 +2,60 @@ import Bookplate
 import FoundationEssentials
 import Hummingbird
 import Station
+import Synchronization
 
-// Photos that pages upload. They are decoded in an isolated process, at most two at a time.
+/// The uploaded pictures that are in memory: those that are arriving, and those that have arrived and are waiting or
+/// being read. Their number of bytes is limited, altogether and for each device. A picture waits for nothing before it
+/// has arrived, so a slow device keeps nobody waiting.
+final class PhotoUploads: Sendable {
+    /// The maximum number of bytes of all devices.
+    static let limit = 64 << 20
+    /// The maximum number of bytes of one device: one picture of the maximum size.
+    static let limitOfDevice = Request.maxPhotoBytes
+
+    private let held = Mutex<[Device: Int]>([:])
+
+    /// Receives the picture in the body of a request and passes it to `body`.
+    ///
+    /// - Parameter limit: the maximum size of the picture, in bytes.
+    /// - Throws: ``RequestRefusal`` if the picture is too large (413), ``KioskError`` if too many bytes are already in
+    ///   memory (503).
+    func withPicture<Result: Sendable>(
+        of request: Request, _ context: KioskContext, limit: Int = Request.maxPhotoBytes,
+        _ body: ([UInt8]) async throws -> Result
+    ) async throws -> Result {
+        let device = context.device
+        var bytes: [UInt8] = []
+        defer { release(bytes.count, device) }
+        // Memory counts only once it is used, so the declared length costs nothing.
+        bytes.reserveCapacity(min(request.headers[.contentLength].flatMap { Int($0) } ?? 0, limit))
+        for try await part in request.body {
+            guard bytes.count + part.readableBytes <= limit else { throw RequestRefusal.tooLarge }
+            try take(part.readableBytes, device)
+            part.withUnsafeReadableBytes { bytes.append(contentsOf: $0.bindMemory(to: UInt8.self)) }
+        }
+        return try await body(bytes)
+    }
+
+    private func take(_ count: Int, _ device: Device) throws {
+        let isTaken = held.withLock { held in
+            let own = held[device, default: 0] + count
+            guard own <= Self.limitOfDevice, held.values.reduce(count, +) <= Self.limit else { return false }
+            held[device] = own
+            return true
+        }
+        if !isTaken { throw KioskError(.unavailable, "Too many photos are arriving at once. Try again.") }
+    }
+
+    private func release(_ count: Int, _ device: Device) {
+        held.withLock { held in
+            let rest = held[device, default: 0] - count
+            held[device] = rest > 0 ? rest : nil
+        }
+    }
+}
+
+// Photos that pages upload. They are decoded in an isolated process.
 extension StationRoutes {
     private static let photoTypes: Set = ["image/jpeg", "image/png", "image/webp", "image/heic", "image/heif"]
 
@@ -17,10 +69,9 @@ extension StationRoutes {
             throw RequestRefusal(.noPhotos, "Photos cannot be read here. Type the ISBN, or use 'scan --image'.")
         }
         let asked = try item(of: request.uri.queryParameters["request"].map { String($0) })
-        // The request waits for its turn before its first byte is read, so that waiting photos stay in the browsers.
         let photo: DecodedPhoto
         do {
-            photo = try await parts.uploads.withPermit { try await read(try await request.photo()) }
+            photo = try await parts.uploads.withPicture(of: request, context) { try await read($0) }
         } catch let error as KioskError where error.kind == .refused {
             throw RequestRefusal(.refused, error.message, key: "unsoundPhoto")
         }

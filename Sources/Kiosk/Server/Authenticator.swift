@@ -53,7 +53,7 @@ struct Authenticator: Sendable {
             (context.caller, context.signIn) = try await caller(of: request, context, host)
         }
         switch context.caller {
-        case .household, .station: connections.markKnown(context.connection, context.signIn)
+        case .household, .station: connections.markKnown(context.connection, context.device)
         case .guest:
             connections.markGuest(context.connection)
             // The guest view may have been switched off just before the connection was marked as a guest's.

@@ -7,13 +7,12 @@ struct ConnectionLimits: Sendable {
     /// The time limit for receiving a request's headers. It begins when the connection is opened, or with the first
     /// byte of a later request.
     var head: TimeAmount = .seconds(10)
-    /// The interval in which at least ``bodyBytes`` bytes of a body must arrive. The two limits together require about
-    /// 400 bytes per second.
+    /// The interval in which at least ``bodyBytes`` bytes of a body must arrive. The two limits together require 16 kB
+    /// per second.
     var bodyWindow: TimeAmount = .seconds(10)
     /// The minimum number of a body's bytes that must arrive in each ``bodyWindow``.
-    var bodyBytes = 4096
-    /// The time limit for receiving a whole body. It is enough for 32 MiB at 1 Mbit/s. Only two photos are received at
-    /// once, so the time that a photo waits for its turn is not counted.
+    var bodyBytes = 160 << 10
+    /// The time limit for receiving a whole body. It is enough for 32 MiB at 1 Mbit/s.
     var body: TimeAmount = .seconds(300)
     /// The maximum time for which a client may stop reading a response.
     var stalledWrite: TimeAmount = .seconds(60)
@@ -27,17 +26,20 @@ struct ConnectionLimits: Sendable {
     var headers = 16 << 10
     /// The maximum number of open connections. If there are more, one of them is closed; see ``Connections``.
     var connections = 512
+    /// The maximum number of connections of one device (see ``Device``). A browser needs about six for each page that
+    /// it shows.
+    var connectionsOfDevice = 64
 }
 
 /// The open connections. A connection counts as unknown until the household or a station has sent a request over it. If
 /// there are too many connections, the oldest unknown one is closed, so that strangers can never lock out the
-/// household.
+/// household. If a known device has too many, its oldest one is closed, so that no device can lock out the others.
 final class Connections: Sendable {
     private struct Connection {
         let channel: any Channel
         let number: UInt64
-        var isKnown = false
-        var signIn: ID<SignIn>?
+        /// The device of the household, or the station, that sent the latest request; `nil` while it is unknown.
+        var device: Device?
         /// True if the caller may use the service only because the guest view is on.
         var isGuest = false
     }
@@ -45,12 +47,17 @@ final class Connections: Sendable {
     private struct State {
         var open: [ObjectIdentifier: Connection] = [:]
         var count: UInt64 = 0
+
+        func oldest(where isWanted: (Connection) -> Bool) -> (any Channel)? {
+            open.values.filter(isWanted).min { $0.number < $1.number }?.channel
+        }
     }
 
     private let state = Mutex(State())
     private let limit: Int
+    private let limitOfDevice: Int
 
-    init(limit: Int) { self.limit = limit }
+    init(_ limits: ConnectionLimits) { (limit, limitOfDevice) = (limits.connections, limits.connectionsOfDevice) }
 
     /// Adds a connection. If there are then too many, closes the oldest unknown connection (see ``Connections``), which
     /// may be the added one.
@@ -60,22 +67,23 @@ final class Connections: Sendable {
             state.count += 1
             state.open[id] = Connection(channel: channel, number: state.count)
             guard state.open.count > limit else { return nil }
-            return state.open.values.filter { !$0.isKnown }.min { $0.number < $1.number }?.channel
+            return state.oldest { $0.device == nil }
         }
         channel.closeFuture.whenComplete { [weak self] _ in self?.remove(id) }
         surplus?.close(promise: nil)
     }
 
-    /// Marks a connection over which the household or a station has sent a request.
-    func markKnown(_ id: ObjectIdentifier, _ signIn: ID<SignIn>?) {
-        state.withLock { state in
-            guard let connection = state.open[id],
-                !connection.isKnown || connection.signIn != signIn || connection.isGuest
-            else { return }
-            state.open[id]?.isKnown = true
-            state.open[id]?.signIn = signIn
+    /// Marks a connection over which the household or a station has sent a request. If the device then has too many
+    /// connections, closes the oldest of them.
+    func markKnown(_ id: ObjectIdentifier, _ device: Device) {
+        let surplus = state.withLock { state -> (any Channel)? in
+            guard let connection = state.open[id], connection.device != device || connection.isGuest else { return nil }
+            state.open[id]?.device = device
             state.open[id]?.isGuest = false
+            guard state.open.values.count(where: { $0.device == device }) > limitOfDevice else { return nil }
+            return state.oldest { $0.device == device }
         }
+        surplus?.close(promise: nil)
     }
 
     /// Marks a connection as a guest's. If there are too many connections, the connections of guests are closed like
@@ -92,11 +100,11 @@ final class Connections: Sendable {
     }
 
     /// The sign-ins with open connections.
-    var signIns: Set<ID<SignIn>> { state.withLock { Set($0.open.values.compactMap(\.signIn)) } }
+    var signIns: Set<ID<SignIn>> { state.withLock { Set($0.open.values.compactMap { $0.device?.signIn }) } }
 
     /// Closes the connections of these sign-ins, including their event streams.
     func close(_ signIns: Set<ID<SignIn>>) {
-        let over = state.withLock { $0.open.values.filter { $0.signIn.map(signIns.contains) == true } }
+        let over = state.withLock { $0.open.values.filter { $0.device?.signIn.map(signIns.contains) == true } }
         for connection in over { connection.channel.close(promise: nil) }
     }
 

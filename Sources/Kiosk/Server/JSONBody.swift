@@ -23,13 +23,6 @@ extension Request {
     /// The maximum size of a photo, in bytes.
     static let maxPhotoBytes = 32 << 20
 
-    /// Returns the body, and counts its bytes while they arrive. This function is for routes with ``Route/Body/photo``.
-    ///
-    /// - Throws: an error that becomes 413 if the body is longer than ``maxPhotoBytes``.
-    func photo() async throws -> [UInt8] {
-        Array(buffer: try await body.collect(upTo: Self.maxPhotoBytes))
-    }
-
     /// The maximum size of a JSON body, in bytes.
     static let maxJSONBytes = 64 << 10
 

@@ -34,6 +34,16 @@ struct KioskContext: RequestContext {
     }
 }
 
+/// The device that sent a request, as far as it can be told from others.
+enum Device: Sendable, Hashable {
+    case signIn(ID<SignIn>)
+    case station(ID<PairedStation>)
+    /// All devices without a sign-in at this address.
+    case address(String)
+
+    var signIn: ID<SignIn>? { if case .signIn(let id) = self { id } else { nil } }
+}
+
 extension KioskContext {
     /// True if pages show the library but offer nothing that changes it.
     var isGuest: Bool { caller != .household }
@@ -41,6 +51,11 @@ extension KioskContext {
     /// The client's address as text. It is empty if the address is unknown. All clients with an unknown address then
     /// count as one client.
     var address: String { (remoteAddress?.ipAddress).map(HostNames.plain) ?? "" }
+
+    var device: Device {
+        if case .station(let station) = caller { return .station(station.id) }
+        return signIn.map(Device.signIn) ?? .address(address)
+    }
 
     var isFromThisMachine: Bool { address == "::1" || address.hasPrefix("127.") }
 

@@ -193,8 +193,7 @@ struct KioskParts: Sendable {
     let events = EventHub()
     let connections: Connections
     let authenticator: Authenticator
-    /// Allows two uploaded pictures in memory at once. Further pictures wait for their turn.
-    let uploads = AsyncSemaphore(permits: 2)
+    let uploads = PhotoUploads()
     /// The identifier of this run of the service; see ``EventRoutes/run``.
     let run = ID<KioskServer>().rawValue
     let logger: Logger
@@ -205,7 +204,7 @@ struct KioskParts: Sendable {
         self.ports = ports
         web = try WebFolder.bundled.get()
         pages = Pages(web: web, ports: ports, version: configuration.version)
-        connections = Connections(limit: configuration.limits.connections)
+        connections = Connections(configuration.limits)
         authenticator = Authenticator(
             ports: ports,
             crossSite: CrossSite(names: HostNames(address: configuration.address, names: configuration.names)),

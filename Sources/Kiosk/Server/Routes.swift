@@ -83,7 +83,7 @@ struct Route: Sendable {
         /// A body of type application/json with at most ``Request/maxJSONBytes`` bytes, or no body.
         case json
         /// A body of type image/… or application/octet-stream with at most ``Request/maxPhotoBytes`` bytes. It is read
-        /// with ``Request/photo()``.
+        /// with ``PhotoUploads``.
         case photo
     }
 

@@ -33,7 +33,8 @@ struct HubRoutes: Sendable {
         let pairing = try await request.json(Pairing.self)
         let now = parts.ports.now()
         if let refusal = RequestRefusal(
-            of: try await parts.library.check(code: pairing.code, from: context.address, at: now))
+            of: try await parts.library.check(
+                code: pairing.code, from: context.address, device: pairing.name, at: now))
         {
             throw refusal
         }

@@ -17,6 +17,15 @@ struct SettingsPage: Sendable {
             "settings": LibrarySetting.allCases.map { texts.view(of: $0, stored: stored[$0.rawValue]) },
             "canBackUp": maintenance.backUp != nil, "canExport": maintenance.export != nil,
         ]
+        let attempts = try await parts.library.signInAttempts(limit: SignInAttempt.kept)
+        view["hasAttempts"] = !attempts.isEmpty
+        view["attempts"] = attempts.map { attempt -> View in
+            [
+                "when": texts.instant(attempt.at, in: parts.ports.zone), "device": attempt.device.cleanedLine,
+                "address": attempt.address.cleanedLine,
+                "outcome": texts(attempt.isRight ? "settings.codeRight" : "settings.codeWrong"),
+            ]
+        }
         let program = try await maintenance.settings()
         view["hasProgram"] = !program.isEmpty
         view["program"] = program.map { setting -> View in

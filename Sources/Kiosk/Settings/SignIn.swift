@@ -55,7 +55,7 @@ struct AccessAPI: Sendable {
         case .signedIn(let signIn, let token):
             var response = JSONResponse(["signIn": json(signIn, context)]).response(from: request, context: context)
             // 400 days is the longest time for which browsers keep a cookie. The library ends an unused sign-in sooner.
-            response.headers[.setCookie] = cookie(token, seconds: 400 * 86_400)
+            response.headers[.setCookie] = cookie(token, seconds: 400 * 86_400, request)
             return response
         case .refused(let check): throw RequestRefusal(of: check) ?? .signInNeeded
         }
@@ -64,7 +64,7 @@ struct AccessAPI: Sendable {
     private func signOut(_ request: Request, _ context: KioskContext) async throws -> Response {
         if let id = context.signIn { _ = try await parts.library.endSignIn(id) }
         var response = JSONResponse(["ended": .bool(context.signIn != nil)]).response(from: request, context: context)
-        response.headers[.setCookie] = cookie("", seconds: 0)
+        response.headers[.setCookie] = cookie("", seconds: 0, request)
         return response
     }
 
@@ -88,8 +88,12 @@ struct AccessAPI: Sendable {
         ]
     }
 
-    private func cookie(_ token: String, seconds: Int) -> String {
-        "\(Authenticator.cookie)=\(token); Path=/; Max-Age=\(seconds); HttpOnly; SameSite=Strict"
+    /// The service itself speaks plain HTTP. If a proxy serves it over https, the page's Origin says so, which browsers
+    /// send with every such request and which ``CrossSite`` has checked. The cookie is then never sent over plain HTTP.
+    private func cookie(_ token: String, seconds: Int, _ request: Request) -> String {
+        let isSecure = request.headers[.origin]?.lowercased().hasPrefix("https://") == true
+        return "\(Authenticator.cookie)=\(token); Path=/; Max-Age=\(seconds); HttpOnly; SameSite=Strict"
+            + (isSecure ? "; Secure" : "")
     }
 }
 

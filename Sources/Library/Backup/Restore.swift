@@ -118,9 +118,9 @@ extension DatabaseError {
     fileprivate var isAboutRoom: Bool { resultCode == .SQLITE_FULL || resultCode == .SQLITE_CANTOPEN }
 }
 
-/// The network access of a library: its access code, its counts of wrong codes, and its stations. A restore takes these
-/// from the library that it replaces, because codes may have been changed and stations may have been revoked since the
-/// backup was made.
+/// The network access of a library: its access code, its counts of wrong codes, its sign-in attempts, and its stations.
+/// A restore takes these from the library that it replaces, because codes may have been changed and stations may have
+/// been revoked since the backup was made.
 struct RestoredAccess: Sendable {
     private struct StationToken: Sendable {
         var selector: String
@@ -130,6 +130,7 @@ struct RestoredAccess: Sendable {
 
     private var code: (hash: String, since: Int64)?
     private var wrongCodes: [StatementArguments] = []
+    private var attempts: [StatementArguments] = []
     private var stations: [String: StationToken] = [:]
 
     /// Reads the access of a library that no process has open.
@@ -164,6 +165,11 @@ struct RestoredAccess: Sendable {
                 [$0["address"] as String, $0["count"] as Int64, $0["last"] as Int64, $0["until"] as Int64]
             }
         }
+        if try db.tableExists("signInAttempt") {
+            attempts = try db.rows("SELECT at, address, device, isRight FROM signInAttempt ORDER BY id").map {
+                [$0["at"] as Int64, $0["address"] as String, $0["device"] as String, $0["isRight"] as Bool]
+            }
+        }
         if try db.tableExists("station") {
             for row in try db.rows("SELECT uuid, selector, hash, revoked FROM station") {
                 stations[row["uuid"]] = StationToken(
@@ -173,8 +179,8 @@ struct RestoredAccess: Sendable {
     }
 
     /// Applies `access` to a copy of a library that no process has open. Ends the copy's sign-ins, and replaces its
-    /// access code and its counts of wrong codes. A station that `access` contains gets the token and the state (paired
-    /// or revoked) that it has in `access`. All other stations are revoked.
+    /// access code, its counts of wrong codes and its sign-in attempts. A station that `access` contains gets the token
+    /// and the state (paired or revoked) that it has in `access`. All other stations are revoked.
     ///
     /// - Parameter access: the access to apply; `nil` closes all access.
     /// - Returns: true if a code was removed or a station revoked because `access` is `nil`.
@@ -191,6 +197,13 @@ struct RestoredAccess: Sendable {
                 }
                 for wrong in access?.wrongCodes ?? [] {
                     try db.run("INSERT INTO wrongCode (address, count, last, until) VALUES (?, ?, ?, ?)", wrong)
+                }
+            }
+            // If the replaced library cannot be read, the attempts of the copy are better than none.
+            if let access, try db.tableExists("signInAttempt") {
+                try db.run("DELETE FROM signInAttempt")
+                for attempt in access.attempts {
+                    try db.run("INSERT INTO signInAttempt (at, address, device, isRight) VALUES (?, ?, ?, ?)", attempt)
                 }
             }
             guard try db.tableExists("station") else { return isClosed }

@@ -15,6 +15,7 @@ enum Schema {
         ("5 paired stations, outbox", createHub),
         ("6 the hub's library in the outbox, no rate limits", addHubLibrary),
         ("7 stats", createStatsBlocks),
+        ("8 sign-in attempts", createSignInAttempts),
     ]
 
     /// The newest version of the schema that this program knows.

@@ -2,6 +2,7 @@ import ArgumentParser
 import Bookplate
 import Capture
 import Foundation
+import Processes
 import Terminal
 
 struct DoctorCommand: AsyncParsableCommand {
@@ -66,6 +67,7 @@ struct DoctorCommand: AsyncParsableCommand {
         return [
             StationChecks.scanners(ScannerDevice.all()),
             StationChecks.sound(player: Sounds(isMuted: false, ring: {}).playerPath),
+            StationChecks.confinement(.ofThisKernel),
             ClockCheck.check(now: Date(), leads: findings.clockLeads),
             StationChecks.terminal(
                 size: Output.shared.isTerminal ? terminalSize() : nil, hasColour: Output.shared.style.isOn,

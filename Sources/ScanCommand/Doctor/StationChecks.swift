@@ -1,6 +1,7 @@
 import Bookplate
 import Capture
 import Foundation
+import Processes
 import Terminal
 
 /// Judges whether this machine's clock is right. Certificates, dates of captures and the order of changes depend on it.
@@ -56,6 +57,20 @@ enum StationChecks {
         let players = Sounds.players.map(\.name).joined(separator: ", ")
         let bell = "the terminal's bell, because this is an SSH session or none of \(players) is installed"
         return Check("sound", .ok, player ?? bell)
+    }
+
+    /// Judges with what the kernel can confine the processes that read photos which browsers send.
+    static func confinement(_ support: Confinement.Support) -> Check {
+        let mechanisms = [support.landlock.map { "Landlock \($0)" }, support.hasSeccomp ? "seccomp" : nil]
+        let present = mechanisms.compactMap(\.self)
+        guard !present.isEmpty else {
+            return Check(
+                "confinement", .attention,
+                "this kernel has neither Landlock nor seccomp, so the kiosk reads photos with limits on memory and time alone",
+                next: "Use a kernel with one of them, such as Debian's.")
+        }
+        let missing = mechanisms[0] == nil ? "; no Landlock" : mechanisms[1] == nil ? "; no seccomp" : ""
+        return Check("confinement", .ok, "the kiosk reads photos under \(present.joined(separator: " and "))\(missing)")
     }
 
     /// - Parameters:

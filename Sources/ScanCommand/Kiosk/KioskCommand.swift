@@ -35,7 +35,7 @@ struct KioskCommand: AsyncParsableCommand {
 
               scan kiosk --behind-proxy --name shelf.example
             """,
-        subcommands: [KioskCodeCommand.self])
+        subcommands: [KioskCodeCommand.self, KioskAttemptsCommand.self])
 
     @Option(help: ArgumentHelp("The address of this machine to listen on.", valueName: "address"))
     var listen = "127.0.0.1"

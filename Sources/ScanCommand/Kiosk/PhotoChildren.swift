@@ -12,7 +12,7 @@ import SystemPackage
 import Terminal
 
 /// Reads uploaded photos. Each photo is read in a child process, because a malicious photo could attack the libraries
-/// that decode pictures. Two photos are read at a time, and other photos wait.
+/// that decode pictures. Two photos are read at a time, but a large one alone, and other photos wait.
 final class PhotoChildren: Sendable {
     private let command: ChildProcess.Command
     private let patience: Duration
@@ -28,7 +28,7 @@ final class PhotoChildren: Sendable {
     /// - Parameters:
     ///   - patience: the time limit for one photo, from the start of its process.
     ///   - limit: the maximum number of photos that are being read or are waiting.
-    init(_ command: ChildProcess.Command = thisProgram, patience: Duration = PhotoChildLimits.patience, limit: Int = 6)
+    init(_ command: ChildProcess.Command = thisProgram, patience: Duration = PhotoChildLimits.patience, limit: Int = 16)
     {
         (self.command, self.patience, self.limit) = (command, patience, limit)
         queue = OperationQueue()
@@ -46,11 +46,15 @@ final class PhotoChildren: Sendable {
         }
         if isFull { throw KioskError(.unavailable, "\(limit) photos are already waiting or being read") }
         defer { pending.withLock { $0 -= 1 } }
-        let ending = try await withCheckedThrowingContinuation { continuation in
-            queue.addOperation { [command, patience] in
+        var command = command
+        let isLarge = PhotoChildLimits.isLarge(photo)
+        if isLarge { command.arguments.append("--large") }
+        let ending = try await withCheckedThrowingContinuation { [command, patience] continuation in
+            let read: @Sendable () -> Void = {
                 continuation.resume(
                     with: Result { try ChildProcess.run(command, input: photo, within: patience, limit: 1 << 20) })
             }
+            if isLarge { queue.addBarrierBlock(read) } else { queue.addOperation(read) }
         }
         switch ending {
         // A whole line is an answer, even if the process failed after writing it. Without a whole line, the process
@@ -122,51 +126,81 @@ struct PhotoAnswer: Decodable {
     }
 }
 
-/// The resource limits of a process that reads an untrusted photo. The process sets them before it reads the first
-/// byte.
+/// The restrictions of a process that reads an untrusted photo. The process sets them before it reads the first byte.
+///
+/// The memory adds up to less than the service's MemoryMax (packaging/bookplate.service): 60 MiB for the service at
+/// rest, 64 MiB for photos that have arrived (``PhotoUploads``), and either two small photos or a large one, each with
+/// 30 MiB for the program itself. With a large photo, that makes 60 + 64 + 480 + 30 = 634 of 768 MiB. The worst photo
+/// known, a progressive JPEG of 50 megapixels in CMYK, takes 430 MiB, of which 381 are its coefficients.
 enum PhotoChildLimits {
-    /// The memory limit in bytes. It is enough for two pictures of 50 megapixels in colour.
-    static let memory: rlim_t = 1 << 30
+    /// The limit for the data of the process, in bytes. Memory that cannot be allocated makes a photo unreadable, so a
+    /// photo cannot take the service's memory.
+    static func memory(isLarge: Bool) -> rlim_t { isLarge ? 480 << 20 : 160 << 20 }
+    /// The limit for all addresses of the process, including the program and its libraries, in bytes.
+    private static let addresses: rlim_t = 1 << 30
     /// The limit for CPU time, in seconds.
-    static let processor: rlim_t = 20
+    private static let processor: rlim_t = 20
     /// The longest time from the start of the process to its end.
     static let patience: Duration = .seconds(25)
 
-    /// Sets the limits for this process.
+    /// Returns true if a photo may need more memory than a small one gets. The limit leaves a small photo 60 MiB for
+    /// its bytes and for what is done with the decoded picture.
+    static func isLarge(_ photo: [UInt8]) -> Bool { PhotoMemory.estimate(photo).map { $0 > 100 << 20 } ?? true }
+
+    /// Restricts this process.
     ///
-    /// - Throws: ``CommandError`` if a limit cannot be set. In that case nothing is read.
-    static func apply() throws {
+    /// - Throws: ``CommandError`` if a restriction that the kernel offers is not applied. In that case nothing is read.
+    static func apply(isLarge: Bool) throws {
+        // If memory runs out nevertheless, the kernel ends this process and not the service. Source:
+        // proc_pid_oom_score_adj(5).
+        do {
+            let score = try FileDescriptor.open("/proc/self/oom_score_adj", .writeOnly)
+            try score.closeAfter { _ = try score.writeAll("1000".utf8) }
+        } catch {
+            throw failed("oom_score_adj: \(error)")
+        }
         // The process may not write files or dump core. It may open only a few descriptors, which it needs to load
         // libheif and its libraries. A program that it executed would get no new privileges.
         let limits: [(__rlimit_resource, rlim_t)] = [
-            (RLIMIT_AS, memory), (RLIMIT_CPU, processor), (RLIMIT_NOFILE, 24), (RLIMIT_FSIZE, 0), (RLIMIT_CORE, 0),
+            (RLIMIT_DATA, memory(isLarge: isLarge)), (RLIMIT_AS, addresses), (RLIMIT_CPU, processor),
+            (RLIMIT_NOFILE, 24), (RLIMIT_FSIZE, 0), (RLIMIT_CORE, 0),
         ]
         for (resource, value) in limits {
             var limit = rlimit(rlim_cur: value, rlim_max: value)
-            guard setrlimit(__rlimit_resource_t(resource.rawValue), &limit) == 0 else { throw failed("setrlimit") }
+            guard setrlimit(__rlimit_resource_t(resource.rawValue), &limit) == 0 else {
+                throw failed("setrlimit: \(Errno.current)")
+            }
         }
-        guard cprocess_allow_no_new_privileges() == 0, cprocess_end_with_parent() == 0 else { throw failed("prctl") }
+        guard cprocess_end_with_parent() == 0 else { throw failed("prctl: \(Errno.current)") }
+        do throws(ProcessError) { try Confinement.confineThisProcess() } catch { throw failed("\(error)") }
     }
 
-    private static func failed(_ call: String) -> CommandError {
+    private static func failed(_ reason: String) -> CommandError {
         CommandError(
             .inputOutput,
-            "the process that reads a photo could not be restricted (\(call): \(Errno.current)). The photo was not read."
+            "the process that reads a photo could not be restricted (\(reason)). The photo was not read."
         )
     }
 }
 
-/// Reads one photo from standard input within resource limits, and prints the result as one line of JSON. Only the
-/// kiosk starts this command.
+/// Reads one photo from standard input within restrictions, and prints the result as one line of JSON. Only the kiosk
+/// starts this command.
 struct ReadPhotoCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "read-photo",
-        abstract: "Read one photo from standard input, within resource limits (for the kiosk).",
+        abstract: "Read one photo from standard input, within restrictions (for the kiosk).",
         shouldDisplay: false)
 
+    @Flag(help: "Allow the memory that a large photo needs, and HEIC.")
+    var large = false
+
     func run() throws {
-        try PhotoChildLimits.apply()
+        // A HEIC photo counts as large. Libraries can be loaded only now.
+        if large { PhotoFile.loadLibheif() }
+        try PhotoChildLimits.apply(isLarge: large)
         Output.shared.printLine(Self.answer())
+        // Ends here, because the program's usual end starts asynchronous work, which the restrictions do not allow.
+        Foundation.exit(EXIT_SUCCESS)
     }
 
     private static func answer() -> JSONValue {
@@ -178,8 +212,15 @@ struct ReadPhotoCommand: ParsableCommand {
             return [
                 "symbols": .array(symbols.map(DecodeCommand.json)), "thumbnail": .string(thumbnail), "error": .null,
             ]
+        } catch PhotoError.outOfMemory {
+            // Closing other programs, as the error suggests, would not help.
+            return refusal("The photo needs more memory than one photo may use here. Save it again with fewer pixels.")
         } catch {
-            return ["symbols": [], "thumbnail": .null, "error": .string("\(error)")]
+            return refusal("\(error)")
         }
+    }
+
+    private static func refusal(_ reason: String) -> JSONValue {
+        ["symbols": [], "thumbnail": .null, "error": .string(reason)]
     }
 }
