@@ -74,7 +74,7 @@ let package = Package(
         .target(
             name: "Terminal",
             dependencies: [
-                domain, "Station", system, "SystemCalls",
+                domain, "Async", "Station", system, "SystemCalls",
                 .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
             ]),
         .target(

@@ -60,6 +60,9 @@ public actor Station {
     var view = CameraView()
     /// The transient error that currently prevents detections from being stored; nil if there is none.
     var captureError: (any Error)?
+    /// The detections that the station could not capture and has given up, and the last error that prevented it; nil if
+    /// it is not known.
+    public private(set) var lost: (detections: [Detection], error: (any Error)?) = ([], nil)
     /// The number of waiting items that are not in the batch.
     var waitingElsewhere = 0
     /// The items that have a thumbnail.
@@ -136,6 +139,12 @@ public actor Station {
     nonisolated func batchChanged() { if !isBatchNewsQueued.exchange(true) { post(.batch) } }
 
     nonisolated func post(_ item: News) { newsContinuation.yield(item) }
+
+    /// Posts ``News/inputEnded`` once everything that was captured so far is looked up.
+    public func endInput() async {
+        await settled()
+        post(.inputEnded)
+    }
 
     /// Ends ``news`` after the events that have been posted so far.
     public nonisolated func endNews() { newsContinuation.finish() }
@@ -330,6 +339,7 @@ extension Station {
                 if Task.isCancelled { break }
                 removePending()
                 log("not captured: \(detection.isbn.digits): \(error)")
+                lose([detection], error)
                 post(.notCaptured([detection], error))
             }
         }
@@ -347,9 +357,14 @@ extension Station {
             // `run()` has already reported these detections as not captured in time.
             guard !isStopped else { return }
             for detection in last { log("not captured: \(detection.isbn.digits): \(error)") }
+            lose(last, error)
             post(.notCaptured(last, error))
         }
         pending.withLock { $0.removeFirst(last.count) }
+    }
+
+    private func lose(_ detections: [Detection], _ error: (any Error)?) {
+        lost = (lost.detections + detections, error ?? lost.error)
     }
 
     private func setCaptureError(_ error: any Error) {
@@ -574,6 +589,7 @@ extension Station {
         guard let limit = options.lastAttempt else { return await Task { await last() }.value }
         if await Task(operation: { await withTimeLimit(limit, clock: self.clock, last) }).value != nil { return }
         isStopped = true
+        lose(pending.value, captureError)
         for detection in pending.value {
             log("not captured in time: \(detection.isbn.digits); if it is not in the queue, scan it again")
         }

@@ -90,7 +90,7 @@ extension Station {
         /// Because of this error, the library cannot store captures at the moment. The station tries again every
         /// second.
         case captureWaits(any Error)
-        /// The station could not capture these detections and has given up.
+        /// The station could not capture these detections and has given up. It also adds them to ``Station/lost``.
         case notCaptured([Detection], any Error)
         /// Books were saved because of `--yes`.
         case saved(Saved)
@@ -104,6 +104,8 @@ extension Station {
         case camera(CameraState?)
         /// No more frames will arrive. The error is nil unless the frames could not be read at all.
         case sourceEnded((any Error)?)
+        /// No more books will arrive from the run's input, and all that have arrived are looked up.
+        case inputEnded
         /// The handheld scanner can be used, for the first time or again.
         case scannerReady(name: String)
         /// The handheld scanner cannot be used now, or a line from it was lost. The message gives the reason; the

@@ -10,19 +10,20 @@ import SystemPackage
 package final class Keyboard: Sendable {
     enum Key: Equatable, Sendable {
         case character(Character)
-        case enter, escape, backspace
+        case enter, tab, escape, backspace
         case up, down, pageUp, pageDown, top, bottom
         /// Pasted text, which is never handled as keys. It is recognised on terminals that mark it (bracketed paste,
         /// xterm's private mode 2004).
         case paste(String)
+        /// Keys that arrived faster than a person presses them, such as the code that a handheld scanner types.
+        case burst(KeyBurst)
         /// Control-D was pressed, or the terminal was closed.
         case end
         /// The program continues after Control-Z stopped it, so the screen has to be drawn again.
         case resumed
     }
 
-    /// A key and the time when it was read, on the monotonic clock. With these times, a burst of keys from a scanner is
-    /// recognised even if the keys are handled late.
+    /// A key and the time when it was read, on the monotonic clock. A key may be handled much later.
     struct Press: Sendable {
         let key: Key
         let time: Duration
@@ -30,7 +31,7 @@ package final class Keyboard: Sendable {
 
     private let terminal: FileDescriptor
     private let saved: termios
-    /// The keys with the times when they were read. Only one task may iterate over this stream or over ``keys``.
+    /// The keys with the times when they were read. Only one task may iterate over this stream.
     let presses: AsyncStream<Press>
     /// The pipe whose write end is closed to end the thread that reads the keys.
     private let wakePipe: (readEnd: FileDescriptor, writeEnd: FileDescriptor)
@@ -75,9 +76,6 @@ package final class Keyboard: Sendable {
         Thread { Self.readKeys(from: terminal, until: wakePipe.readEnd, into: continuation) }.start()
     }
 
-    /// The keys without their times. Only one task may iterate over this sequence or over ``presses``.
-    var keys: some AsyncSequence<Key, Never> { presses.map(\.key) }
-
     /// Restores the terminal.
     package func close() {
         var saved = saved
@@ -87,17 +85,16 @@ package final class Keyboard: Sendable {
         try? wakePipe.writeEnd.close()
     }
 
-    /// The longest time that the rest of a cursor key's escape sequence may take to arrive after the Esc byte. It is
-    /// long enough for a slow connection.
-    private static let restOfSequence: Duration = .milliseconds(50)
-
     private static func readKeys(
         from terminal: FileDescriptor, until wake: FileDescriptor, into presses: AsyncStream<Press>.Continuation
     ) {
         defer { presses.finish() }
+        var recogniser = KeyBurst.Recogniser()
         func yield(_ keys: [Key]) {
             let time = Duration.monotonicNow
-            for key in keys { presses.yield(Press(key: key, time: time)) }
+            for key in keys {
+                for press in recogniser.append(Press(key: key, time: time)) { presses.yield(press) }
+            }
         }
         var pending: [UInt8] = []
         while true {
@@ -105,10 +102,16 @@ package final class Keyboard: Sendable {
                 pollfd(fd: terminal.rawValue, events: Int16(POLLIN), revents: 0),
                 pollfd(fd: wake.rawValue, events: 0, revents: 0),
             ]
+            // The rest of a cursor key's escape sequence may be late on a slow connection.
             let isSequence = pending.first == 0x1B && !pending.starts(with: pasteBegins)
-            guard let isReady = try? poll(&waiting, until: isSequence ? .now + restOfSequence : nil) else { return }
+            let isWaiting = isSequence || recogniser.isHolding
+            guard let isReady = try? poll(&waiting, until: isWaiting ? .now + KeyBurst.Recogniser.gap : nil) else {
+                return
+            }
             if !isReady {
+                // The pause is measured by waiting, so that a busy machine does not tear a burst apart.
                 yield(parse(&pending, isWhole: true))
+                for press in recogniser.settle() { presses.yield(press) }
                 continue
             }
             if waiting[1].revents != 0 { return }
@@ -137,6 +140,7 @@ package final class Keyboard: Sendable {
         while let first = bytes.first {
             switch first {
             case 0x0A, 0x0D: keys.append(.enter)
+            case 0x09: keys.append(.tab)
             case 0x7F, 0x08: keys.append(.backspace)
             case 0x04: keys.append(.end)
             case 0x15: keys.append(.character("\u{15}"))
@@ -188,29 +192,5 @@ package final class Keyboard: Sendable {
         case "6~": .pageDown
         default: nil
         }
-    }
-}
-
-/// Recognises a handheld scanner that types like a keyboard. It types at least eight characters of a number, each at
-/// most 50 ms after the one before, and then Enter.
-struct KeyBurst {
-    static let fewest = 8
-    static let gap: Duration = .milliseconds(50)
-    private var text = ""
-    private var last: Duration = .zero
-
-    /// - Returns: the number that the scanner typed, if this key is the Enter after the number; otherwise nil.
-    mutating func append(_ key: Keyboard.Key, at time: Duration) -> String? {
-        defer { last = time }
-        if time - last > Self.gap { text = "" }
-        switch key {
-        case .character(let character) where "0123456789Xx-]E".contains(character):
-            text.append(character)
-        case .enter:
-            defer { text = "" }
-            return text.count >= Self.fewest ? text : nil
-        default: text = ""
-        }
-        return nil
     }
 }

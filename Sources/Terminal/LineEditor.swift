@@ -16,7 +16,7 @@ struct LineEditor {
         switch key {
         case .enter: return .done
         case .escape, .end: return .cancelled
-        case .resumed, .up, .down, .pageUp, .pageDown, .top, .bottom: break
+        case .resumed, .up, .down, .pageUp, .pageDown, .top, .bottom, .tab, .burst: break
         case .backspace: if !text.isEmpty { text.removeLast() }
         case .character("\u{15}"): text = ""
         case .character(let character): text.append(character)

@@ -20,7 +20,7 @@ private let arrows: [String: Set<String>] = [
     "Exchange": ["Bookplate"],
     "Async": [],
     "Station": ["Bookplate", "Async"],
-    "Terminal": ["Bookplate", "Station", "SystemPackage", "SystemCalls", "AsyncAlgorithms"],
+    "Terminal": ["Bookplate", "Async", "Station", "SystemPackage", "SystemCalls", "AsyncAlgorithms"],
     "Kiosk": [
         "Bookplate", "Async", "Station", "CZlib", "Hummingbird", "HummingbirdCore", "Mustache", "NIOCore", "NIOHTTP1",
         "Logging",

@@ -41,19 +41,6 @@ import Testing
         #expect(try ISBN(text).digits == "9780441478125")
     }
 
-    @Test(
-        arguments: [
-            ("978044147812551299", "51299"), ("]E0978044147812551299", "51299"), ("9780441478125 12", "12"),
-            ("978-0-441-47812-5 51299", "51299"),
-            ("978044147812651299", nil), ("97804414781255129", nil), ("9780441478125", nil), ("9780441478125XX", nil),
-            ("400638133393151299", nil),
-        ] as [(String, String?)])
-    func `is separated from the add-on scanned with it`(text: String, addon: String?) {
-        let read = ISBN.withAddon(text)
-        #expect(read?.addon == addon)
-        #expect(read == nil || read?.isbn.digits == "9780441478125")
-    }
-
     @Test(arguments: [
         ("", "it contains no number"),
         ("978044147812", "it has 12 digits; an ISBN has 10 or 13"),
@@ -78,6 +65,18 @@ import Testing
         #expect(refusal?.description == reason)
     }
 
+    @Test(arguments: [
+        ("14 044926 4", "9780140449266"), ("SBN 425 40000 X", "9780425400005"), ("340-01381-8", "9780340013816"),
+    ])
+    func `is given its leading 0 if it is printed as an SBN of nine digits`(text: String, digits: String) throws {
+        #expect(try ISBN(text).digits == digits)
+    }
+
+    @Test(arguments: ["140449265", "1404X9264", "ABCDEFGHI"])
+    func `has ten digits unless its nine are an SBN`(text: String) {
+        #expect(throws: ISBNRefusal.self) { try ISBN(text) }
+    }
+
     @Test func `keeps its number through every hyphenation and ten-digit form`() throws {
         var dice = SplitMix(seed: 978)
         for _ in 0..<2_000 {
@@ -95,6 +94,56 @@ import Testing
     @Test func `names the source of its ranges, with serial and date`() {
         #expect(isbnRangeSource.contains("International ISBN Agency"))
         #expect(isbnRangeSource.contains("2026"))
+    }
+}
+
+@Suite struct `A book's number` {
+    @Test(
+        arguments: [
+            ("978044147812551299", "51299"), ("]E0978044147812551299", "51299"), ("9780441478125 12", "12"),
+            ("]E09780441478125]E251299", "51299"), ("978-0-441-47812-5 51299", "51299"), ("9780441478125", nil),
+            ("0-441-47812-3", nil),
+        ] as [(String, String?)])
+    func `is separated from the add-on scanned with it`(text: String, addon: String?) throws {
+        let number = try BookNumber(text)
+        #expect(number.addon == addon)
+        #expect(number.isbn.digits == "9780441478125")
+    }
+
+    @Test(arguments: [
+        "URN:ISBN:978-0-441-47812-5", "urn:isbn:0441478123", " urn:isbn:9780441478125\n",
+        "https://example.org/isbn/9780441478125", "HTTPS://EXAMPLE.ORG/ISBN/9780441478125?utm=qr#top",
+        "https://example.org/books/isbn/0-441-47812-3/reviews", "https://example.org/find?lang=de&isbn=9780441478125",
+        "https://id.gs1.org/01/09780441478125/10/ABC", "https://example.org/isbn/9780441478125?isbn=9780441478125",
+    ])
+    func `is found in a URN and in an address that names it`(text: String) throws {
+        #expect(try BookNumber(text).isbn.digits == "9780441478125")
+    }
+
+    @Test(
+        arguments: [
+            ("978044147812651299", "it has 18 digits; an ISBN has 10 or 13"),
+            ("97804414781255129", "it has 17 digits; an ISBN has 10 or 13"),
+            ("9780441478125XX", "it has 15 digits; an ISBN has 10 or 13"),
+            ("400638133393151299", "it has 18 digits; an ISBN has 10 or 13"),
+            ("asin/B00", "\"a\" at position 1 cannot be part of an ISBN"),
+            ("https://example.org/9780441478125", "\"h\" at position 1 cannot be part of an ISBN"),
+            (
+                "https://example.org/isbn/9780441478125/isbn/9780441013593",
+                "\"h\" at position 1 cannot be part of an ISBN"
+            ),
+            (
+                "https://example.org/isbn/9780441478126",
+                "the last digit of this ISBN-13 should be 5, not 6; one of the digits is wrong"
+            ),
+            (
+                "https://id.gs1.org/01/04006381333931",
+                "it is a product code that does not begin with 978 or 979, not a book"
+            ),
+        ])
+    func `is refused with its reason`(text: String, reason: String) {
+        let refusal = #expect(throws: ISBNRefusal.self) { try BookNumber(text) }
+        #expect(refusal?.description == reason)
     }
 }
 

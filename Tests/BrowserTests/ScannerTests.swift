@@ -62,6 +62,28 @@ extension `In a browser` {
             }
         }
 
+        @Test(arguments: [
+            ("Science fiction to lend", true), ("Wüstenplanet", true), ("https://example.org/quiet", false),
+            ("asin/B00K0IAZ6Y", false), ("978043902352851299", false),
+        ])
+        func `a text expander's words go into the field, and a scanner's codes do not`(
+            _ text: String, isWords: Bool
+        ) async throws {
+            try await visit("library") { kiosk, browser, _ in
+                try await browser.click("#q")
+                try await browser.type(text + Keys.enter, pause: 5)
+                if isWords {
+                    try await browser.wait(
+                        "searched", until: "document.getElementById('q').value === '\(text)'")
+                    #expect(try await browser.value("document.querySelector('.toast') === null") == true)
+                } else {
+                    try await browser.wait("announced", until: "document.querySelector('.toast') !== null")
+                    #expect(try await browser.value("document.getElementById('q').value") == "")
+                }
+                #expect(try await isbns(kiosk) == (text.hasPrefix("978") ? ["9780439023528"] : []))
+            }
+        }
+
         @Test func `digits that a person types on the Scan page go to the keypad, and Enter after them saves nothing`()
             async throws
         {

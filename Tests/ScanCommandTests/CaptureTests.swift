@@ -169,6 +169,31 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        ("9780441478125", "Did you mean 'scan --isbn 9780441478125'?"), ("140449264", "'scan --isbn 140449264'?"),
+        ("cover.JPG", "Did you mean 'scan --image cover.JPG'?"), ("/tmp", "Did you mean 'scan --image /tmp'?"),
+        ("libary", "Did you mean 'scan library'?"), ("xyzzyplugh", "There is no command \"xyzzyplugh\". To list"),
+    ])
+    func `says what was probably meant by a word that is no command`(word: String, advice: String) throws {
+        try withScan { scan in
+            let ending = try scan.run(word)
+            #expect(ending.status == 64 && ending.err.contains(advice), "\(ending.err)")
+            #expect(!FileManager.default.fileExists(atPath: scan.library))
+        }
+    }
+
+    @Test(arguments: [
+        "140449264", "978014044926651299", "urn:isbn:0140449264", "https://example.org/isbn/9780140449266",
+    ])
+    func `captures a number in every form in which it is scanned or printed`(text: String) throws {
+        try withScan { scan in
+            let ending = try scan.run("--stdin", "--json", input: Data("\(text)\n".utf8))
+            let event = try #require(ending.events("captured").first)
+            #expect(event["isbn13"] as? String == "9780140449266" && event["raw"] as? String == text)
+            #expect(event["addon"] as? String == (text.hasSuffix("51299") ? "51299" : nil))
+        }
+    }
+
     @Test(arguments: ["skip", "dismiss"]) func `skips a waiting book, also with the older name`(command: String) throws
     {
         try withScan { scan in

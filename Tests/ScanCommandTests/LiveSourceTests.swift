@@ -10,6 +10,7 @@ extension `The live station` {
         try withTerminal("--frames -", redirection: "< <(cat \(repeated))") { scan, terminal in
             try terminal.wait(for: "✕ not a book: 4006381333931")
             try terminal.wait(for: "The Left Hand of Darkness")
+            try terminal.wait(for: "[s] save")
             terminal.type("s")
             #expect(try terminal.finish() == 0)
             #expect(try titles(scan) == ["The Left Hand of Darkness"])
@@ -64,6 +65,7 @@ extension `The live station` {
         try terminal.wait(for: "no camera")
         terminal.type("9780441013593\n")
         try terminal.wait(for: "no source knows it")
+        try terminal.wait(for: "[e] by hand")
         source.on(
             "/api/books",
             .json(

@@ -22,7 +22,7 @@ extension `The live station` {
         try withTerminal { scan, terminal in
             try terminal.wait(for: "no camera")
             terminal.type("9780441478125\n")
-            try terminal.wait(for: "1 ticked")
+            try terminal.wait(for: "[s] save")
             terminal.clear()
             // No shell could continue it here, so the kernel does not stop it, and it continues at once.
             terminal.type("\u{1A}")
@@ -38,7 +38,7 @@ extension `The live station` {
         try withTerminal { _, terminal in
             try terminal.wait(for: "no camera")
             terminal.type("\u{13}9780441478125\n")
-            try terminal.wait(for: "1 ticked")
+            try terminal.wait(for: "[s] save")
             terminal.type("sq")
             #expect(try terminal.finish() == 0)
         }
@@ -48,7 +48,7 @@ extension `The live station` {
         try withTerminal { scan, terminal in
             try terminal.wait(for: "no camera")
             terminal.type("9780441478125\n")
-            try terminal.wait(for: "1 ticked")
+            try terminal.wait(for: "[s] save")
             terminal.clear()
             terminal.resize(columns: 120, rows: 40)
             try terminal.wait(for: "[0-9] number")
@@ -77,6 +77,36 @@ extension `The live station` {
         #expect(try terminal.finish() == 0)
     }
 
+    @Test(arguments: ["--json", "--yes"])
+    func `takes typed numbers as lines where it has no screen`(option: String) throws {
+        var scan = try ScanProcess.offline()
+        defer { try? scan.remove() }
+        scan.environment["TERM"] = "dumb"
+        let terminal = try PseudoTerminal(scan, "\(Self.noCamera) \(option)")
+        try terminal.wait(for: "Type or scan ISBNs, one per line.")
+        terminal.type("9780441478125\n")
+        try terminal.wait(for: option == "--json" ? #""event":"queued""# : "✓ saved")
+        terminal.type("4006381333931\n")
+        try terminal.wait(for: "refused")
+        terminal.type("\u{04}")
+        #expect(try terminal.finish() == (option == "--json" ? 4 : 3))
+        #expect(try titles(scan).count == (option == "--json" ? 0 : 1))
+    }
+
+    @Test func `takes typed and scanned numbers at the prompt of a plain terminal`() throws {
+        var scan = try ScanProcess.offline()
+        defer { try? scan.remove() }
+        scan.environment["TERM"] = "dumb"
+        let terminal = try PseudoTerminal(scan, Self.noCamera)
+        terminal.type("9780441478125\n")
+        try terminal.wait(for: "[s] save")
+        terminal.type("s")
+        try terminal.wait(for: "✓ saved")
+        terminal.type("q")
+        #expect(try terminal.finish() == 0)
+        #expect(try titles(scan) == ["The Left Hand of Darkness"])
+    }
+
     @Test func `shows ASCII shapes if the locale is not UTF-8, and no colour with NO_COLOR`() throws {
         var scan = try ScanProcess.offline()
         defer { try? scan.remove() }
@@ -85,6 +115,7 @@ extension `The live station` {
         try terminal.wait(for: "! no camera")
         terminal.type("9780441478125\n")
         try terminal.wait(for: "+ NEW")
+        try terminal.wait(for: "[k] skip")
         #expect(terminal.raw.utf8.allSatisfy { $0 < 0x80 } && !terminal.raw.contains(/\u{1B}\[3[0-9]m/))
         terminal.type("kq")
         _ = try terminal.finish()

@@ -103,6 +103,7 @@ import Testing
             try terminal.wait(for: "✓ saved")
             // Both are looked up, and only books with a title can be saved.
             try terminal.wait(for: "● The Left Hand of Darkness")
+            try terminal.wait(for: "[c] another copy")
             terminal.type("c")
             try terminal.wait(for: "2 saved")
             terminal.type("q")
@@ -119,6 +120,7 @@ import Testing
             terminal.type("9780441013593\n")
             try terminal.wait(for: "● OWNED ALREADY")
             try terminal.wait(for: "You have this book: on Bedroom 1")
+            try terminal.wait(for: "[c] another copy")
             terminal.type("s")
             try terminal.wait(for: "Press c to add another copy")
             terminal.type("q")
@@ -129,11 +131,40 @@ import Testing
         }
     }
 
+    @Test func `refuses what a scanner reads from other codes, and obeys none of its letters`() throws {
+        try withTerminal { scan, terminal in
+            try terminal.wait(for: "no camera")
+            terminal.type("9780441478125\n")
+            try terminal.wait(for: "1 ticked")
+            terminal.type("asin/B00K0IAZ6Y\r")
+            try terminal.wait(for: "✕ asin/B00K0IAZ6Y: \"a\" at position 1")
+            #expect(try titles(scan).isEmpty)
+            terminal.type("a")
+            try terminal.wait(for: "✓ saved")
+            terminal.type("URN:UUID:6ba7b810\t")
+            try terminal.wait(for: "✕ URN:UUID:6ba7b810")
+            #expect(try titles(scan) == ["The Left Hand of Darkness"])
+            terminal.type("p")
+            try terminal.wait(for: "Preset of this batch")
+            terminal.type("https://example.org/q?shelf=Attic&tag=quiet\n")
+            try terminal.wait(for: "✕ https://example.org/q?shelf=Attic&tag=q…")
+            terminal.type("\u{1B}")
+            terminal.clear()
+            terminal.type("https://example.org/isbn/9780441013593\n")
+            try terminal.wait(for: "Dune")
+            terminal.type("q")
+            #expect(try terminal.finish() == 4)
+            let item = try #require(scan.run("intake", "list", "--json").objects().first)
+            #expect(item["isbn13"] as? String == "9780441013593")
+            #expect(item["origin"] as? String == "scanner")
+        }
+    }
+
     @Test func `edits on the screen while a scanner continues`() throws {
         try withTerminal { scan, terminal in
             try terminal.wait(for: "no camera")
             terminal.type("9783161484100\n")
-            try terminal.wait(for: "waits for a source")
+            try terminal.wait(for: "[e] by hand")
             terminal.type("e")
             try terminal.wait(for: "Edit 978-3-16-148410-0")
             terminal.type("By hand\n")
@@ -178,15 +209,15 @@ import Testing
             let terminal = try PseudoTerminal(scan, Self.noCamera)
             try terminal.wait(for: "no camera")
             terminal.type("9780441478125\n")
-            try terminal.wait(for: "1 ticked")
+            try terminal.wait(for: "[s] save")
             var configuration = Configuration()
             configuration.allowsUnsafeTransactions = true
             let other = try DatabaseQueue(path: scan.library, configuration: configuration)
             try other.writeWithoutTransaction { db in
                 try db.execute(sql: "BEGIN IMMEDIATE")
                 terminal.type("s")
-                terminal.type("9780547928227\n")
                 try terminal.wait(for: "locked")
+                terminal.type("9780547928227\n")
                 try terminal.wait(for: "1 not on disk yet")
                 #expect(!terminal.screen.contains("✓ saved"))
                 try db.execute(sql: "ROLLBACK")

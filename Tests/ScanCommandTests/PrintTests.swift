@@ -142,9 +142,11 @@ import Testing
             try terminal.wait(for: "[s] save")
             #expect(terminal.screen.contains("The number was read from print. Compare it with the book."))
             // Saving all books does not include books with numbers from print. The prompt asks about each of them.
+            terminal.clear()
             terminal.type("a")
             terminal.type("s")
             try terminal.wait(for: "Dune")
+            try terminal.wait(for: "[s] save")
             terminal.type("s")
             #expect(try terminal.finish() == 0)
             let books = try scan.run("library", "list", "--json", "--sort", "title").objects()

@@ -36,6 +36,7 @@ import Testing
             terminal.clear()
             terminal.type("u")
             try terminal.wait(for: "The Left Hand of Darkness")
+            try terminal.wait(for: "[s] save")
             terminal.type("s")
             try terminal.wait(for: "✓ saved")
             terminal.type("q")
@@ -55,7 +56,11 @@ import Testing
             try terminal.wait(for: "undone")
             try terminal.wait(for: "[s] save")
             #expect(try titles(scan).isEmpty)
-            terminal.type("ss")
+            terminal.clear()
+            terminal.type("s")
+            try terminal.wait(for: "Dune")
+            try terminal.wait(for: "[s] save")
+            terminal.type("s")
             #expect(try terminal.finish() == 0)
             #expect(try titles(scan).count == 2)
         }
@@ -152,9 +157,82 @@ import Testing
         try withTerminal("--isbn 9780441478125") { scan, terminal in
             try terminal.wait(for: "[s] save")
             terminal.type("9780441013593\n\n")
+            try terminal.wait(for: "978-0-441-01359-3 is in the queue")
             terminal.type("q")
             #expect(try terminal.finish() == 4)
             #expect(try titles(scan).isEmpty)
+        }
+    }
+
+    @Test func `takes numbers that are scanned and typed at a card, and shows their cards later`() throws {
+        try withTerminal("--isbn 9780441478125") { scan, terminal in
+            try terminal.wait(for: "[s] save")
+            terminal.type("9780441013593\n")
+            try terminal.wait(for: "978-0-441-01359-3 is in the queue")
+            // Digits that a person types come one by one.
+            for digit in "9780141439518" {
+                terminal.clear()
+                terminal.type(String(digit))
+                try terminal.wait(for: "ISBN: ")
+            }
+            terminal.type("\n")
+            try terminal.wait(for: "978-0-14-143951-8 is in the queue")
+            for title in ["The Left Hand", "Dune", "Pride"] {
+                terminal.clear()
+                terminal.type("s")
+                if title == "Pride" { break }
+                try terminal.wait(for: "[s] save")
+            }
+            #expect(try terminal.finish() == 0)
+            #expect(try titles(scan).count == 3)
+        }
+    }
+
+    @Test func `refuses what a scanner reads from other codes, and obeys none of its letters`() throws {
+        try withTerminal("--isbn 9780441478125") { scan, terminal in
+            try terminal.wait(for: "[s] save")
+            terminal.type("asks/B00-9\r\n")
+            try terminal.wait(for: "✕ refused asks/B00-9: \"a\" at position 1")
+            terminal.type("e")
+            try terminal.wait(for: "Title: The Left Hand of Darkness")
+            terminal.type("https://example.org/title\n\n")
+            try terminal.wait(for: "✕ refused https://example.org/title")
+            terminal.clear()
+            terminal.type("\u{1B}")
+            try terminal.wait(for: "[s] save")
+            #expect(try titles(scan).isEmpty)
+            terminal.type("s")
+            #expect(try terminal.finish() == 3, "a number was refused")
+            #expect(try titles(scan) == ["The Left Hand of Darkness"])
+        }
+    }
+
+    @Test func `saves only the card that the person could read if s is pressed again at once`() throws {
+        try withTerminal("--isbn 9780441478125 9780441013593 9780141439518") { scan, terminal in
+            try terminal.wait(for: "[s] save")
+            terminal.type("sss")
+            try terminal.wait(for: "The card appeared just before this key.")
+            #expect(try titles(scan) == ["The Left Hand of Darkness"])
+            terminal.type("q")
+            #expect(try terminal.finish() == 4)
+        }
+    }
+
+    @Test func `puts no scanned address into a form, and takes no answer to an unread card, line by line`() throws {
+        try withTerminal("--stdin") { scan, terminal in
+            try terminal.wait(for: "Control-D ends")
+            terminal.type("9780441478125\n9780441013593\n")
+            try terminal.wait(for: "[s] save")
+            terminal.type("e\nhttps://example.org/title\n")
+            try terminal.wait(for: "✕ refused https://example.org/title")
+            terminal.clear()
+            terminal.type(".\n")
+            try terminal.wait(for: "[s] save")
+            terminal.type("s\ns\n")
+            try terminal.wait(for: "The card appeared just before this key.")
+            #expect(try titles(scan) == ["The Left Hand of Darkness"])
+            terminal.type("\u{04}")
+            #expect(try terminal.finish() == 4)
         }
     }
 
@@ -221,8 +299,10 @@ import Testing
             terminal.type("9780441478125\n")
             try terminal.wait(for: "[s] save")
             terminal.type("9780441013593\n")
+            terminal.clear()
             terminal.type("s\n")
             try terminal.wait(for: "Dune")
+            try terminal.wait(for: "[k] skip")
             terminal.type("k\n")
             try terminal.wait(for: "skipped")
             terminal.type("\u{04}")

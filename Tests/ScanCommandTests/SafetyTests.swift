@@ -101,6 +101,34 @@ import Testing
         }
     }
 
+    @Test(arguments: [SIGINT, SIGTERM], [["--json"], []])
+    func `that stays locked leaves a list of the numbers that were not captured when a signal ends the wait`(
+        signal: Int32, options: [String]
+    ) throws {
+        try withScan { scan in
+            try scan.run("--isbn", "9780441478125", "--yes")
+            var configuration = Configuration()
+            configuration.allowsUnsafeTransactions = true
+            let other = try DatabaseQueue(path: scan.library, configuration: configuration)
+            let numbers = ["9780441013593", "9780547928227", "9783161484100"]
+            let ending = try other.writeWithoutTransaction { db in
+                try db.execute(sql: "PRAGMA user_version = 1; BEGIN IMMEDIATE")
+                let input = Data(numbers.map { $0 + "\n" }.joined().utf8)
+                let running = try scan.start(["--stdin", "--yes"] + options, input: input)
+                try waitBlocking(for: "the message") { try running.error().contains("Trying again") }
+                killProgram(below: running.process.processIdentifier, by: signal)
+                defer { #expect(throws: Never.self) { try db.execute(sql: "ROLLBACK") } }
+                return try running.wait()
+            }
+            // setsid ends with the number of the signal that ended the program, and reports it.
+            #expect(ending.status == signal)
+            #expect(ending.err.contains("These ISBNs were not captured"), "\(ending.err)")
+            let lines = ending.err.split(separator: "\n").map(String.init).filter { !$0.hasPrefix("setsid:") }
+            #expect(lines.suffix(3) == numbers[...])
+            #expect(!ending.out.contains("captured"))
+        }
+    }
+
     @Test func `is created once by eight processes that open it at the same time`() throws {
         try withScan { scan in
             let running = try (0..<8).map { _ in try scan.start(["--isbn", "9780441478125", "--yes", "--json"]) }

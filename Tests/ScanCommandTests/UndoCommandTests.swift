@@ -43,6 +43,22 @@ import Testing
         }
     }
 
+    @Test func `takes no scanned code for a yes, and asks again`() throws {
+        try withScan { scan in
+            try fill(scan)
+            let terminal = try PseudoTerminal(scan, "undo", columns: 200)
+            try terminal.wait(for: "Undo this change? [y/N]")
+            terminal.clear()
+            terminal.type("youtu.be/dQw4w9WgXcQ\n")
+            try terminal.wait(for: "\"youtu.be/dQw4w9WgXcQ\" is neither yes nor no.")
+            try terminal.wait(for: "[y/N]")
+            terminal.type("no\n")
+            #expect(try terminal.finish() == 0)
+            let book = try #require(scan.run("library", "show", "9780140449136", "--json").objects().first)
+            #expect((book["tags"] as? [String])?.count == 1)
+        }
+    }
+
     @Test func `a refused undo names the change that can be undone`() throws {
         try withScan { scan in
             try scan.run("library", "add", "--title", "Dune", "--author", "Frank Herbert")

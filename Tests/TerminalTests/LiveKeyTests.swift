@@ -62,6 +62,92 @@ private let emma = "9780141439587"
         #expect(bench.station.pendingDetections.map(\.isbn.digits) == [emma])
     }
 
+    @Test(arguments: ["\n", "\t", "\r\n", ""])
+    func `refuses a scanned code that is no book's, and handles none of its letters as a key`(end: String) async throws
+    {
+        for code in ["asin/B00K0IAZ6Y", "URN:UUID:6ba7b810", "https://example.org/quick/skus?ka=U"] {
+            let bench = try LiveBench()
+            let first = try await bench.capture(dune, at: .seconds(1))
+            _ = try await bench.save()
+            _ = try await bench.capture(emma, at: .seconds(3))
+            let before = await bench.handled()
+            #expect(before.batch.counts.ticked == 1)
+            await bench.scan(code + end, at: .seconds(9))
+            let state = try await bench.state { $0.message?.text.contains("✕ \(code.prefix(30))") == true }
+            #expect(state.batch.counts == before.batch.counts, "\(code)")
+            #expect(state.batch[first]?.end != nil && bench.station.pendingDetections.isEmpty, "\(code)")
+            guard case .list = state.mode else { return #expect(Bool(false), "\(code)") }
+            #expect(await !bench.terminal.isClosing)
+        }
+    }
+
+    @Test(arguments: [
+        ("p", "https://example.org/shelf-7"), ("p", "asin/B00K0IAZ6Y"), ("e", "https://example.org/title"),
+        ("e", "WIFI:T:WPA;S:home;;"), ("97", "https://example.org/978"),
+    ])
+    func `puts no scanned address into a field, and leaves the field open`(key: String, code: String) async throws {
+        let bench = try LiveBench()
+        _ = try await bench.capture(dune, at: .seconds(1))
+        await bench.type(key, at: .seconds(5), every: .seconds(1))
+        let before = await bench.handled()
+        await bench.scan(code + "\n\n", at: .seconds(9))
+        let state = try await bench.state { $0.message?.text.contains("✕ \(code)") == true }
+        #expect(state.hasField && "\(state.mode)" == "\(before.mode)")
+        #expect(state.batch.preset == Preset())
+        #expect(await bench.text.contains("✕ \(code)"))
+    }
+
+    @Test func `types a text expander's words into the field that has the focus`() async throws {
+        let bench = try LiveBench()
+        await bench.type("p", at: .seconds(5))
+        await bench.scan("Living room\nscifi, to lend\n", at: .seconds(6))
+        guard case .preset(let form) = await bench.handled().mode else { return #expect(Bool(false)) }
+        #expect(form.texts.prefix(2) == ["Living room", "scifi, to lend"] && form.index == 2)
+    }
+
+    @Test(arguments: ["urn:isbn:\(emma)", "https://example.org/isbn/\(emma)", "\(emma)51299"])
+    func `takes the number that a scanned code names`(code: String) async throws {
+        let bench = try LiveBench()
+        await bench.scan(code + "\n", at: .seconds(5))
+        _ = await bench.handled()
+        let pending = bench.station.pendingDetections
+        #expect(pending.map(\.isbn.digits) == [emma] && pending.map(\.raw) == [code])
+        #expect(pending.map(\.origin) == [.scanner])
+    }
+
+    @Test(arguments: [(Duration.milliseconds(349), false), (.milliseconds(350), true)])
+    func `acts on the first card only if a person can have read it`(after gap: Duration, acts: Bool) async throws {
+        let bench = try LiveBench()
+        let id = try await bench.capture(dune, at: .seconds(1))
+        await bench.type("k", at: .seconds(1) + gap)
+        let state = await bench.handled()
+        #expect((state.batch[id]?.end == .skipped) == acts)
+        #expect((state.message?.text.contains("press the key again") == true) != acts)
+    }
+
+    @Test func `saves one book if the key s is read several times at once`() async throws {
+        let bench = try LiveBench()
+        for (second, number) in [dune, emma, "9780141439518"].enumerated() {
+            _ = try await bench.capture(number, at: .seconds(second + 1))
+        }
+        await bench.press(.down, at: .seconds(8))
+        await bench.type("sss", at: .seconds(9), every: .milliseconds(30))
+        let state = await bench.handled()
+        #expect(state.batch.counts.saved == 1 && state.batch.open.count == 2)
+        // The card of the next book is open, and takes a key once it can have been read.
+        await bench.type("s", at: .seconds(10))
+        #expect(await bench.handled().batch.counts.saved == 2)
+    }
+
+    @Test func `hints at the keys of a book when they act`() async throws {
+        let bench = try LiveBench()
+        _ = try await bench.capture(dune, at: .seconds(1))
+        #expect(await !bench.text.contains("[s] save"))
+        bench.time.withLock { $0 = .seconds(2) }
+        await bench.terminal.refresh()
+        #expect(await bench.text.contains("[s] save"))
+    }
+
     @Test func `captures the numbers in pasted text, and handles no letter of it as a key`() async throws {
         let bench = try LiveBench()
         let first = try await bench.capture(dune, at: .seconds(1))
@@ -186,6 +272,8 @@ private final class LiveBench: Sendable {
     let terminal: LiveTerminal
     /// The terminal's clock.
     let time = SharedValue<Duration>(.zero)
+    private let recogniser = SharedValue(KeyBurst.Recogniser())
+    private let lastKey = SharedValue<Duration>(.zero)
 
     init(saving: Station.AutomaticSaving? = nil) throws {
         library = try LibraryFile.inMemory(device: "desk")
@@ -202,16 +290,37 @@ private final class LiveBench: Sendable {
 
     /// - Parameter time: when the key is read.
     func press(_ key: Keyboard.Key, at time: Duration) async {
+        if time - lastKey.exchange(time) > KeyBurst.Recogniser.gap { await settleKeys() }
         self.time.withLock { $0 = max($0, time) }
-        await terminal.receive(key, at: time)
+        await receive { $0.append(Keyboard.Press(key: key, time: time)) }
+    }
+
+    /// Lets so much time pass that no burst continues.
+    func settleKeys() async { await receive { $0.settle() } }
+
+    private func receive(_ change: (inout KeyBurst.Recogniser) -> [Keyboard.Press]) async {
+        var presses: [Keyboard.Press] = []
+        recogniser.withLock { presses = change(&$0) }
+        for press in presses { await terminal.receive(press.key, at: press.time) }
     }
 
     func type(_ text: String, at time: Duration, every gap: Duration = .zero) async {
         for (index, character) in text.enumerated() { await press(.character(character), at: time + gap * index) }
     }
 
+    /// Types a line as fast as a scanner does.
+    func scan(_ text: String, at time: Duration) async {
+        for (index, scalar) in text.unicodeScalars.enumerated() {
+            let key: Keyboard.Key =
+                scalar == "\t" ? .tab : scalar == "\n" || scalar == "\r" ? .enter : .character(Character(scalar))
+            await press(key, at: time + .milliseconds(8 * index))
+        }
+        await settleKeys()
+    }
+
     /// Returns the state after all keys were handled.
     func handled() async -> LiveState {
+        await settleKeys()
         await terminal.handledKeys()
         return await terminal.state
     }
@@ -238,7 +347,10 @@ private final class LiveBench: Sendable {
 
     /// Keeps the station's acts waiting while the body runs.
     func holdingActs(_ body: @escaping @Sendable () async throws -> Void) async throws {
-        try await station.acts.withPermit { try await body() }
+        try await station.acts.withPermit {
+            try await body()
+            await settleKeys()
+        }
     }
 
     /// Runs the station while the body runs.

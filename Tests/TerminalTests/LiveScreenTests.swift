@@ -173,22 +173,6 @@ import Testing
         bytes = [0x1B]
         #expect(Keyboard.parse(&bytes, isWhole: true) == [.escape])
     }
-
-    @Test func `are a scanner's if they arrive in a burst, and a person's otherwise`() {
-        var burst = KeyBurst()
-        var time = Duration.seconds(10)
-        func type(_ text: String, every gap: Duration) -> String? {
-            for character in text {
-                time += gap
-                #expect(burst.append(.character(character), at: time) == nil)
-            }
-            time += gap
-            return burst.append(.enter, at: time)
-        }
-        #expect(type("9780441478125", every: .milliseconds(10)) == "9780441478125")
-        #expect(type("9780441478125", every: .milliseconds(120)) == nil)
-        #expect(type("1984", every: .milliseconds(10)) == nil)
-    }
 }
 
 // MARK: Scenes

@@ -23,8 +23,9 @@ public struct ISBN: Hashable, Sendable {
         digits = payload
     }
 
-    /// Parses a number as a person types it or a handheld scanner sends it: ISBN-10 or ISBN-13, possibly with hyphens,
-    /// spaces, the word "ISBN", Unicode dashes and digits, or an AIM prefix such as `]E0`.
+    /// Parses a number as a person types it or a handheld scanner sends it: an ISBN-10, an ISBN-13, or an SBN of nine
+    /// digits, possibly with hyphens, spaces, the word "ISBN" or "SBN", Unicode dashes and digits, or an AIM prefix
+    /// such as `]E0`. An SBN, as printed before 1970, is an ISBN-10 without its leading 0.
     ///
     /// - Throws: ``ISBNRefusal``, which says which digit is wrong or which rule is broken.
     public init(_ text: String) throws(ISBNRefusal) {
@@ -35,6 +36,8 @@ public struct ISBN: Hashable, Sendable {
             guard !characters.contains(UInt8(ascii: "X")) else { throw .misplacedX }
             try self.init(ean13: String(decoding: characters, as: UTF8.self))
         case 10: try self.init(isbn10: characters)
+        case 9 where isbn10CheckCharacter(ofSBN: characters) == characters[8]:
+            try self.init(isbn10: [UInt8(ascii: "0")] + characters)
         case 12 where digitValues(characters) != nil:
             let values = [0] + digitValues(characters)!
             throw ean13CheckDigit(values) == values[12] ? .notABook(.upc) : .wrongLength(12)
@@ -42,21 +45,6 @@ public struct ISBN: Hashable, Sendable {
             throw .ean8
         case 8 where issnCheckCharacter(characters) == characters[7]: throw .notABook(.issn)
         default: throw .wrongLength(characters.count)
-        }
-    }
-
-    /// Parses an EAN-13 followed by its add-on (EAN-2 or EAN-5), as handheld scanners send it if add-ons are switched
-    /// on. The two numbers may be joined, or separated by any character that ``init(_:)`` accepts.
-    ///
-    /// - Returns: `nil` for any other text.
-    public static func withAddon(_ text: String) -> (isbn: ISBN, addon: String)? {
-        do throws(ISBNRefusal) {
-            let characters = try normalized(text)
-            guard characters.count == 15 || characters.count == 18, digitValues(characters) != nil else { return nil }
-            let digits = String(decoding: characters, as: UTF8.self)
-            return (try ISBN(ean13: String(digits.prefix(13))), String(digits.dropFirst(13)))
-        } catch {
-            return nil
         }
     }
 
@@ -167,7 +155,7 @@ public struct EnteredNumber: Sendable, Equatable {
     public init(_ entered: String) throws(TextRefusal) {
         text = try entered.checked(as: "ISBN", limit: TextLimit.name)
         do throws(ISBNRefusal) {
-            (isbn, refusal) = (try ISBN(text), nil)
+            (isbn, refusal) = (try BookNumber(text).isbn, nil)
         } catch {
             (isbn, refusal) = (nil, error)
         }
@@ -200,6 +188,13 @@ func ean8CheckDigitIsRight(_ values: [Int]) -> Bool {
 /// - Parameter body: the first nine ASCII digits.
 func isbn10CheckCharacter(_ body: some Collection<UInt8>) -> UInt8 { modulo11(body, firstWeight: 10) }
 
+/// - Parameter characters: nine characters; all but the last are the body.
+/// - Returns: the check character of the SBN; `nil` if the first eight characters are not digits.
+func isbn10CheckCharacter(ofSBN characters: [UInt8]) -> UInt8? {
+    digitValues(characters.prefix(8)) == nil
+        ? nil : isbn10CheckCharacter([UInt8(ascii: "0")] + characters.prefix(8))
+}
+
 /// - Returns: the check character of an ISSN; `nil` if the first seven characters are not digits.
 func issnCheckCharacter(_ characters: [UInt8]) -> UInt8? {
     digitValues(characters.prefix(7)) == nil ? nil : modulo11(characters.prefix(7), firstWeight: 8)
@@ -211,8 +206,8 @@ private func modulo11(_ body: some Collection<UInt8>, firstWeight: Int) -> UInt8
     return check == 10 ? UInt8(ascii: "X") : UInt8(ascii: "0") + UInt8(check)
 }
 
-/// Reduces a typed number to its ASCII digits and X: removes the AIM prefix, the word ISBN, white space, hyphens and
-/// every Unicode dash, and converts digits of other scripts to ASCII.
+/// Reduces a typed number to its ASCII digits and X: removes the AIM prefix, the word ISBN or SBN, white space, hyphens
+/// and every Unicode dash, and converts digits of other scripts to ASCII.
 ///
 /// - Throws: ``ISBNRefusal/unexpectedCharacter(_:position:)`` for any other character.
 func normalized(_ text: String) throws(ISBNRefusal) -> [UInt8] {
@@ -225,8 +220,8 @@ func normalized(_ text: String) throws(ISBNRefusal) -> [UInt8] {
     while let first = rest.first, first.isWhitespace { drop(1) }
     // AIM symbology identifier (ISO/IEC 15424): "]", a letter, a modifier.
     if rest.first == "]", rest.dropFirst().first?.isLetter == true, rest.count >= 3 { drop(3) }
-    if rest.prefix(4).uppercased() == "ISBN" {
-        drop(4)
+    if let word = ["ISBN", "SBN"].first(where: { rest.prefix($0.count).uppercased() == $0 }) {
+        drop(word.count)
         for form in ["-13", "-10"] where rest.hasPrefix(form) && !(rest.dropFirst(3).first?.isNumber ?? false) {
             drop(3)
         }

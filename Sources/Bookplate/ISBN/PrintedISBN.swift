@@ -268,9 +268,8 @@ struct PrintedNumber {
     }
 
     private static func isbn(_ digits: [UInt8]) -> ISBN? {
-        let text = String(decoding: digits, as: UTF8.self)
         do throws(ISBNRefusal) {
-            return try ISBN(digits.count == 9 ? "0" + text : text)
+            return try ISBN(String(decoding: digits, as: UTF8.self))
         } catch {
             // Most texts with digits are not ISBNs, and the reason does not matter.
             return nil

@@ -16,7 +16,7 @@ struct ISBNAPI: Sendable {
             throw RequestRefusal(.badNumber, "The query must contain the number as text=, with at most 100 bytes.")
         }
         do throws(ISBNRefusal) {
-            let isbn = try ISBN(String(text))
+            let isbn = try BookNumber(String(text)).isbn
             let isShort = text.count { $0.isNumber || $0 == "X" || $0 == "x" } == 10
             return JSONResponse([
                 "isbn13": .string(isbn.digits),
@@ -102,7 +102,7 @@ struct KnownISBN: Sendable {
     init(_ text: String, in library: any KioskLibrary, _ texts: Texts) async throws {
         let text = String(text.prefix(64))
         do throws(ISBNRefusal) {
-            (isbn, refusal) = (try ISBN(text), nil)
+            (isbn, refusal) = (try BookNumber(text).isbn, nil)
         } catch {
             (isbn, refusal) = (nil, text.cleanedLine.isEmpty ? nil : texts.message(for: error))
         }

@@ -153,7 +153,7 @@ extension Station.News {
         case .batch: KioskEvent(name: "batch", data: .object([]))
         case .camera(let state): KioskEvent(name: "camera") { language in texts[language].map(state.json) ?? .null }
         case .view(let view): KioskEvent(name: "glance", data: view.json)
-        case .captureWaits, .saved, .settled, .failed, .sourceEnded, .scannerReady, .scannerFailed: nil
+        case .captureWaits, .saved, .settled, .failed, .inputEnded, .sourceEnded, .scannerReady, .scannerFailed: nil
         }
     }
 

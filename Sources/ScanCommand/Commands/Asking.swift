@@ -1,3 +1,4 @@
+import Bookplate
 import Foundation
 import Terminal
 
@@ -45,8 +46,20 @@ enum Asking {
         }
     }
 
+    /// Asks until the answer is yes or no. A handheld scanner may type a code into the question.
     private static func ask(_ question: String) -> Bool {
-        Output.shared.printRaw("\(question) [y/N] ")
-        return readLine()?.lowercased().hasPrefix("y") == true
+        // What was typed before the question appeared is no answer to it.
+        tcflush(STDIN_FILENO, TCIFLUSH)
+        while true {
+            Output.shared.printRaw("\(question) [y/N] ")
+            guard let line = readLine() else { return false }
+            switch line.cleaned.lowercased() {
+            case "y", "yes": return true
+            case "n", "no", "": return false
+            default:
+                Output.shared.printNotice(
+                    "\"\(line.oneLine.fitted(40))\" is neither yes nor no. Type y or n, and then press Enter.")
+            }
+        }
     }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Bookplate
+import Capture
 import Foundation
 import Station
 import Terminal
@@ -70,14 +71,7 @@ struct CaptureCommand: AsyncParsableCommand {
     /// Checks that the given inputs can be combined. All other checks of the options are made before, so that a
     /// misspelt option is reported as misspelt.
     private func checkInputs() throws {
-        if let stray = strays.first {
-            let known = Scan.configuration.subcommands.contains { $0._commandName == stray }
-            throw ValidationError(
-                known
-                    ? "The command must come first: scan \(stray) …"
-                    : "There is no command \"\(String(stray.prefix(40)).oneLine)\". To list the commands, run 'scan --help'."
-            )
-        }
+        if let stray = strays.first { throw ValidationError(Self.refusal(of: stray)) }
         if print.ocr, image.isEmpty { throw ValidationError("--ocr works only with --image.") }
         switch [!image.isEmpty, !isbn.isEmpty, stdin].count(where: { $0 }) {
         case 0: return
@@ -88,6 +82,22 @@ struct CaptureCommand: AsyncParsableCommand {
             }
         default: throw ValidationError("Use only one of --image, --isbn and --stdin.")
         }
+    }
+
+    /// Returns the message for a word that belongs to no option, with the command that was probably meant.
+    private static func refusal(of stray: String) -> String {
+        let commands = Scan.configuration.subcommands.map { $0._commandName }
+        if commands.contains(stray) { return "The command must come first: scan \(stray) …" }
+        let shown = stray.oneLine
+        let problem = "There is no command \"\(shown.fitted(40))\". "
+        if TypedNumber(text: stray, origin: .typed).isBook { return problem + "Did you mean 'scan --isbn \(shown)'?" }
+        let file = URL(fileURLWithPath: stray)
+        if PhotoFolder.extensions.contains(file.pathExtension.lowercased()) || file.isFolder {
+            return problem + "Did you mean 'scan --image \(shown)'?"
+        }
+        let near = stray.nearest(among: commands, limit: 1).first
+        return problem + (near.map { "Did you mean 'scan \($0)'? " } ?? "")
+            + "To list the commands, run 'scan --help'."
     }
 
     func run() async throws {
@@ -141,8 +151,7 @@ struct CaptureCommand: AsyncParsableCommand {
             station: station, keyboard: keyboard, sounds: Sounds(isMuted: quiet) { Output.shared.draw("\u{07}") },
             events: events, isStream: live.frames != nil, hubBacklog: try await target.hub?.outbox.undeliveredCount())
         Interrupts.handle {
-            let pending = station.pendingDetections.map(\.isbn.digits)
-            return pending.isEmpty ? target.interruptedMessage : Self.interruptedMessage(notCaptured: pending)
+            Self.interruptedMessage(notCaptured: station.pendingDetections) ?? target.interruptedMessage
         }
         await terminal.run(hub: target.hub?.redirectEvents())
         target.hub?.printEvents()
@@ -165,10 +174,13 @@ struct CaptureCommand: AsyncParsableCommand {
             flow: target.flow, history: target.history, options: options,
             live: isLive ? try liveScan(wiring.settings) : nil, scanner: live.grabScanner())
         let run = CaptureRun(station: station, answer: answer, events: events)
-        Interrupts.handle { target.interruptedMessage }
+        Interrupts.handle { Self.interruptedMessage(notCaptured: run.notCaptured) ?? target.interruptedMessage }
         if isLive || asksByLine {
-            if asksByLine { Output.shared.printNotice("Type or scan ISBNs, one per line. Control-D ends the input.") }
-            try await run.run()
+            let numbers = isLive && !answer.asks ? InputLines.ofTerminal() : nil
+            if asksByLine || numbers != nil {
+                Output.shared.printNotice("Type or scan ISBNs, one per line. Control-D ends the input.")
+            }
+            try await run.run(numbers: numbers)
         } else {
             try await run.run(source(report))
         }
@@ -180,8 +192,12 @@ struct CaptureCommand: AsyncParsableCommand {
         }
     }
 
-    private static func interruptedMessage(notCaptured numbers: [String]) -> String {
-        "Interrupted. These ISBNs were not captured, because the library is locked or its disk is full: \(numbers.joined(separator: ", ").printable)."
+    /// Returns the message that names the detections that are not on disk, one per line, so that they can be captured
+    /// again; nil if there are none.
+    private static func interruptedMessage(notCaptured detections: [Detection]) -> String? {
+        guard !detections.isEmpty else { return nil }
+        return "Interrupted. These ISBNs were not captured, because the library is locked or its disk is full:\n"
+            + detections.map(\.isbn.digits).joined(separator: "\n")
     }
 
     /// True if books are captured live, because no other input was given.
@@ -225,5 +241,12 @@ private struct CaptureTarget: Sendable {
         hub == nil
             ? "Interrupted. Captured books are in the queue (see 'scan intake list'), and saved books are in the library."
             : "Interrupted. No captured or confirmed book is lost. To send the remaining books to the hub, run 'scan hub send'."
+    }
+}
+
+extension URL {
+    fileprivate var isFolder: Bool {
+        var isFolder: ObjCBool = false
+        return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && isFolder.boolValue
     }
 }

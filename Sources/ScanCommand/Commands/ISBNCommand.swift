@@ -32,7 +32,7 @@ struct ISBNCommand: ParsableCommand {
 
     private func show(_ text: String, _ report: ExitReport) {
         do throws(ISBNRefusal) {
-            let isbn = try ISBN(text)
+            let isbn = try BookNumber(text).isbn
             if output.json {
                 Output.shared.printLine(Self.json(input: text, isbn: isbn, error: nil))
             } else {
@@ -73,7 +73,7 @@ extension ISBN {
     ///   the number breaks.
     init(refusingWith status: ExitStatus, _ text: String) throws {
         do throws(ISBNRefusal) {
-            try self.init(text)
+            self = try BookNumber(text).isbn
         } catch {
             throw CommandError(status, "\"\(text.prefix(80).printable)\" is not an ISBN: \(error).")
         }

@@ -1,3 +1,4 @@
+import Async
 import Bookplate
 import Station
 
@@ -12,6 +13,8 @@ package struct CaptureRun: Sendable {
     let events: EventPrinter
     /// A stream without elements, which ends when no more frames will arrive.
     private let sourceEnd = AsyncStream.makeStream(of: Never.self)
+    /// The detections that have arrived from the input and are not on disk yet.
+    private let arrived = SharedValue<[Detection]>([])
 
     package init(station: Station, answer: Answer, events: EventPrinter) {
         (self.station, self.answer, self.events) = (station, answer, events)
@@ -26,6 +29,9 @@ package struct CaptureRun: Sendable {
         /// Nobody answers, so all books stay in the queue.
         case leave
 
+        /// True if the person is asked about each book.
+        package var asks: Bool { if case .prompt = self { true } else { false } }
+
         package func restoreTerminal() {
             if case .prompt(.keyboard(let keyboard)) = self { keyboard.close() }
         }
@@ -39,6 +45,11 @@ package struct CaptureRun: Sendable {
 
     private enum Part { case station, input, answers, progress }
 
+    /// Reported if the run ended before some books were captured, and nothing else is known to have failed.
+    private struct EndedEarly: Error, CustomStringConvertible {
+        let description = "the run ended before these books were captured"
+    }
+
     /// The longest time that a run keeps trying to write to a full disk or a locked library before it ends with an
     /// error.
     private static let patience: Duration = .seconds(120)
@@ -48,9 +59,20 @@ package struct CaptureRun: Sendable {
         try await run(expected: source.expected) { try await capture(source.batches) }
     }
 
-    /// Captures books with the station's camera and handheld scanner, or from numbers typed at the prompt. The run
-    /// lasts until the frames or lines end, or until a signal ends the program.
-    package func run() async throws { try await run(expected: nil) { for await _ in sourceEnd.stream {} } }
+    /// Captures books with the station's camera and handheld scanner, and from typed numbers. The run lasts until the
+    /// frames or lines end, or until a signal ends the program.
+    ///
+    /// - Parameter numbers: the lines of the terminal, if no prompt reads them.
+    package func run(numbers: InputLines? = nil) async throws {
+        try await run(expected: nil) {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                defer { group.cancelAll() }
+                group.addTask { for await _ in sourceEnd.stream {} }
+                if let numbers { group.addTask { try await capture(numbers) } }
+                try await group.next()
+            }
+        }
+    }
 
     /// Gets answers for items that are already in the queue. Items that were not found before are looked up first.
     package func answer(_ items: [QueueItem]) async throws {
@@ -59,61 +81,81 @@ package struct CaptureRun: Sendable {
     }
 
     private func run(expected: Int?, input: @escaping @Sendable () async throws -> Void) async throws {
-        try await withThrowingTaskGroup(of: Part.self) { group in
-            // When a part fails, or an answer ends the run, the other parts are cancelled.
-            defer { group.cancelAll() }
-            group.addTask {
-                await station.run()
-                return .station
+        var failure: (any Error)?
+        await withTaskGroup(of: Result<Part, any Error>.self) { group in
+            func add(_ part: Part, _ body: @escaping @Sendable () async throws -> Void) {
+                group.addTask { await resultOf(body).map { part } }
             }
-            group.addTask {
+            add(.station) { await station.run() }
+            add(.input) {
                 try await input()
-                await station.settled()
-                station.endNews()
-                return .input
+                await station.endInput()
             }
-            group.addTask {
-                try await listen(expected: expected)
-                return .answers
+            add(.answers) { try await listen(expected: expected) }
+            add(.progress) { await showProgress() }
+            // The other parts are cancelled when a part fails, or when an answer ends the run. All of them are awaited,
+            // because a part may still fail then.
+            for await result in group {
+                switch result {
+                case .success(.answers): group.cancelAll()
+                case .success(.station), .success(.input), .success(.progress): break
+                case .failure(let error):
+                    if !(error is CancellationError) { failure = failure ?? error }
+                    group.cancelAll()
+                }
             }
-            group.addTask {
-                await showProgress()
-                return .progress
-            }
-            for try await part in group where part == .answers { break }
         }
         Output.shared.showStatus("")
+        let lost = await station.lost
+        let detections = lost.detections + arrived.value
+        for detection in detections { Output.shared.printError("not captured: \(detection.raw.printable)") }
+        if failure == nil, !detections.isEmpty {
+            let captureError = await station.contents.captureError
+            failure = lost.error ?? captureError ?? EndedEarly()
+        }
+        if let failure { throw failure }
         events.conclude()
     }
 
     // MARK: Capturing
 
+    /// The detections that have arrived and are not on disk yet. May be called from any thread.
+    package var notCaptured: [Detection] { arrived.value + station.pendingDetections }
+
+    /// Captures all batches. Batches that arrive while an earlier one waits for the disk are noted at once, so that
+    /// none is forgotten if the run ends before.
     private func capture(_ batches: AsyncStream<InputBatch>) async throws {
-        do {
-            for await batch in batches { try await capture(batch) }
-        } catch {
-            // Batches that arrived while this one waited for the disk are not captured either.
-            let rest = Task { for await batch in batches { Self.reportLost(batch.detections) } }
-            // This ends the stream after the batches that it already holds.
-            rest.cancel()
-            await rest.value
-            throw error
+        let (noted, notes) = AsyncStream.makeStream(of: InputBatch.self)
+        let reading = Task {
+            for await batch in batches {
+                arrived.withLock { $0 += batch.detections }
+                notes.yield(batch)
+            }
+            notes.finish()
         }
+        let result = await resultOf { for await batch in noted { try await capture(batch) } }
+        // This ends the stream after the batches that it already holds.
+        reading.cancel()
+        await reading.value
+        try result.get()
     }
 
     private func capture(_ batch: InputBatch) async throws {
         defer { batch.onCaptured() }
         events.show(batch.refused, inBackground: true)
-        do {
-            try await station.capture(batch.detections, patience: Self.patience)
-        } catch {
-            Self.reportLost(batch.detections)
-            throw error
-        }
+        try await station.capture(batch.detections, patience: Self.patience)
+        arrived.withLock { $0.removeFirst(batch.detections.count) }
     }
 
-    private static func reportLost(_ detections: [Detection]) {
-        for detection in detections { Output.shared.printError("not captured: \(detection.raw.printable)") }
+    private func capture(_ numbers: InputLines) async throws {
+        do {
+            for try await lines in numbers.batches {
+                numbers.release()
+                for line in lines where !line.isEmpty { station.enqueue(TypedNumber(text: line, origin: .typed)) }
+            }
+        } catch {
+            events.show([.unreadableInput(error)])
+        }
     }
 
     // MARK: Listening
@@ -126,6 +168,7 @@ package struct CaptureRun: Sendable {
         for await news in station.news {
             try await show(news)
             if case .known(let row, _) = news, case .leave = answer { leave([row.candidate]) }
+            if case .inputEnded = news { return }
         }
     }
 
@@ -144,10 +187,7 @@ package struct CaptureRun: Sendable {
         case .refused(let event, _): events.show([event], inBackground: true)
         case .captureWaits(let error):
             Output.shared.printError("\(events.describe(error)) Trying again every second.")
-        case .notCaptured(let detections, let error):
-            Self.reportLost(detections)
-            throw error
-        case .failed(let error): throw error
+        case .notCaptured(_, let error), .failed(let error): throw error
         case .camera(let state): if let state { show(state) }
         case .sourceEnded:
             if case .failed(let error) = await station.snapshot(limit: 0).camera {
@@ -158,7 +198,7 @@ package struct CaptureRun: Sendable {
         case .scannerReady(let name): Output.shared.printNotice("The handheld scanner \(name.printable) is ready.")
         case .scannerFailed(let message): Output.shared.printError(message)
         case .saved(let saved): events.show(saved.events)
-        case .batch, .view: break
+        case .inputEnded, .batch, .view: break
         }
     }
 
@@ -185,6 +225,10 @@ package struct CaptureRun: Sendable {
             if open > 0 { Output.shared.showStatus("looking up \(open) of \(events.total) …") }
         }
     }
+}
+
+private func resultOf(_ body: () async throws -> Void) async -> Result<Void, any Error> {
+    do { return .success(try await body()) } catch { return .failure(error) }
 }
 
 extension Candidate {

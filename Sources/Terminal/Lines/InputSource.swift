@@ -125,6 +125,14 @@ package struct InputLines: Sendable {
         }.start()
     }
 
+    /// Returns the lines that a person types on the terminal.
+    ///
+    /// - Returns: nil if standard input is no terminal, or if the program runs in the background, where the system
+    ///   would stop it when it reads (SIGTTIN).
+    package static func ofTerminal() -> InputLines? {
+        isatty(STDIN_FILENO) == 1 && tcgetpgrp(STDIN_FILENO) == getpgrp() ? InputLines() : nil
+    }
+
     /// Allows one more batch to be read. Called when a batch has been captured.
     func release() { room.signal() }
 }

@@ -11,50 +11,45 @@ package enum PromptInput: Sendable {
 
     enum Event: Sendable {
         case news(Station.News)
-        case newsEnded
-        case key(Keyboard.Key)
+        case press(Keyboard.Press)
         case line(String)
         /// Reading the lines failed before their end.
         case unreadable(any Error)
         /// No more answers will arrive.
         case answersEnded
+        /// The card has been on the screen long enough to be read.
+        case cardIsReadable
     }
 
-    /// Returns the station's news and the person's answers, in the order in which they arrive. Both are read until the
-    /// iteration ends.
-    func events(beside station: Station) -> AsyncStream<Event> {
-        AsyncStream { events in
-            let listening = Task {
-                for await item in station.news { events.yield(.news(item)) }
-                events.yield(.newsEnded)
-            }
-            let answers = Task {
-                switch self {
-                case .keyboard(let keyboard):
-                    for await key in keyboard.keys { events.yield(.key(key)) }
-                case .lines(let lines):
-                    do {
-                        for try await batch in lines.batches {
-                            lines.release()
-                            for line in batch { events.yield(.line(line)) }
-                        }
-                    } catch {
-                        events.yield(.unreadable(error))
+    /// Passes on the station's news and the person's answers, in the order in which they arrive. Both are read until
+    /// the events end.
+    func send(beside station: Station, to events: AsyncStream<Event>.Continuation) {
+        let listening = Task { for await item in station.news { events.yield(.news(item)) } }
+        let answers = Task {
+            switch self {
+            case .keyboard(let keyboard):
+                for await press in keyboard.presses { events.yield(.press(press)) }
+            case .lines(let lines):
+                do {
+                    for try await batch in lines.batches {
+                        lines.release()
+                        for line in batch { events.yield(.line(line)) }
                     }
+                } catch {
+                    events.yield(.unreadable(error))
                 }
-                events.yield(.answersEnded)
             }
-            events.onTermination = { _ in
-                listening.cancel()
-                answers.cancel()
-            }
+            events.yield(.answersEnded)
+        }
+        events.onTermination = { _ in
+            listening.cancel()
+            answers.cancel()
         }
     }
-
 }
 
 /// Asks a person whether to save each book: shows one card at a time, and takes a key as the answer. Meanwhile, more
-/// books arrive.
+/// books arrive, also from numbers that the person types or scans at the prompt.
 struct Prompt {
     private let run: CaptureRun
     private let input: PromptInput
@@ -66,6 +61,14 @@ struct Prompt {
     /// The rows that the person will be asked about after the row on the card, in this order.
     private var waiting: [ID<QueueItem>] = []
     private var form: EditForm?
+    /// The number that the person is typing; nil if none is being typed.
+    private var entry: NumberInput?
+    /// The items of the numbers from the prompt that have no card yet.
+    private var entered: Set<ID<QueueItem>> = []
+    private var cards = CardGuard()
+    /// True if the keys below the card on the screen are shown.
+    private var areKeysShown = false
+    private let events = AsyncStream.makeStream(of: PromptInput.Event.self)
     private var answered = 0
     private var hasActs = false
     /// True after the key `a` (save all) was pressed.
@@ -74,7 +77,7 @@ struct Prompt {
     /// them.
     private var change: ID<Change>?
     private var hasQuit = false
-    private var haveNewsEnded = false
+    private var isInputOver = false
     /// The error of the last act, if it failed. The next act that succeeds clears it.
     private var failure: (any Error)?
 
@@ -87,26 +90,50 @@ struct Prompt {
     }
 
     mutating func run() async throws {
-        for await event in input.events(beside: station) {
+        input.send(beside: station, to: events.continuation)
+        defer { events.continuation.finish() }
+        for await event in events.stream {
             switch event {
-            case .news(let news):
-                try await run.show(news)
-                guard case .known(let row, let isFirst) = news else { continue }
-                if isFirst || !isAsked(row.id) { waiting.append(row.id) }
-            case .newsEnded: haveNewsEnded = true
-            case .key(let key): await press(key)
+            case .news(let news): guard try await handle(news) else { continue }
+            case .press(let press): await handle(press)
             case .line(let line): await handle(line)
             case .unreadable(let error): run.events.show([.unreadableInput(error)])
             case .answersEnded: hasQuit = true
+            case .cardIsReadable: showKeys()
             }
             await showNext()
-            if hasQuit || (haveNewsEnded && open == nil && waiting.isEmpty) { break }
-            if open == nil { Output.shared.showStatus("  looking up …  \(hasActs ? "[u] undo last  " : "")[q] quit") }
+            if hasQuit || isDone { break }
+            if open == nil, entry == nil {
+                Output.shared.showStatus("  looking up …  \(hasActs ? "[u] undo last  " : "")[q] quit")
+            }
         }
         Output.shared.showStatus("")
         run.events.hold(false)
         run.leave(await rows([open?.id].compactMap(\.self) + waiting).map(\.candidate))
         if let failure { run.events.report(.error(failure)) }
+    }
+
+    /// True if every book has been answered and no more will arrive.
+    private var isDone: Bool {
+        isInputOver && open == nil && waiting.isEmpty && entered.isEmpty && entry == nil
+    }
+
+    /// - Returns: true if there may be a card to show, or if the prompt may be done.
+    private mutating func handle(_ news: Station.News) async throws -> Bool {
+        try await run.show(news)
+        switch news {
+        case .known(let row, let isFirst):
+            entered.remove(row.id)
+            if isFirst || !isAsked(row.id) { waiting.append(row.id) }
+            return true
+        case .captured(let row) where entered.contains(row.id) && open != nil && !hasField:
+            Output.shared.printLine("  \(row.candidate.item.isbn.hyphenated) is in the queue. Its card comes later.")
+        case .inputEnded:
+            isInputOver = true
+            return true
+        default: break
+        }
+        return false
     }
 
     private func isAsked(_ id: ID<QueueItem>) -> Bool {
@@ -136,13 +163,31 @@ struct Prompt {
             }
             show()
         }
+        if open == nil { cards.show(nil, at: .monotonicNow) }
     }
 
-    private func show() {
+    private mutating func show() {
         guard let open else { return }
         run.events.hold(true)
         let position = expected.map { "\(answered + 1) of \($0)" } ?? "\(answered + 1)"
         for line in Card(row: open, position: position, style: style).lines() { Output.shared.printLine(line) }
+        cards.show(open.id, at: .monotonicNow)
+        areKeysShown = false
+        showKeys()
+    }
+
+    /// Shows the keys below the card as soon as they act, which is when the person can have read the card.
+    private mutating func showKeys() {
+        guard let open, !areKeysShown, !hasField else { return }
+        guard cards.isReadable(at: .monotonicNow) else {
+            let continuation = events.continuation
+            Task {
+                try await Task.sleep(for: CardGuard.reaction)
+                continuation.yield(.cardIsReadable)
+            }
+            return
+        }
+        areKeysShown = true
         var keys = ["[k] skip", "[a] save all", hasActs ? "[u] undo last" : "", "[q] quit"].filter { !$0.isEmpty }
         if open.isAnotherCopy, open.candidate.isComplete {
             keys.insert("[c] another copy", at: 0)
@@ -156,20 +201,59 @@ struct Prompt {
         }
     }
 
+    /// True if a field has the focus, so that keys are text.
+    private var hasField: Bool { form != nil || entry != nil }
+
     /// Handles a line from the terminal: an answer of one letter, a field of the form, or a number.
     private mutating func handle(_ line: String) async {
         let number = TypedNumber(text: line, origin: .stdin)
-        if form != nil, !number.isBook {
+        // A scanner types into the form too. How fast a line was typed is not known here.
+        if form != nil, !number.isBook, !KeyBurst.hasScheme(line) {
             await advance { form in form.enter(line) }
         } else if form == nil, line.count == 1, let letter = line.first, letter.isLetter {
-            await press(.character(letter))
+            await press(.character(letter), at: .monotonicNow)
         } else if !line.isEmpty {
-            station.enqueue(number)
+            capture(number)
         }
     }
 
-    private mutating func press(_ key: Keyboard.Key) async {
+    private mutating func handle(_ press: Keyboard.Press) async {
+        guard case .burst(var burst) = press.key else { return await self.press(press.key, at: press.time) }
+        while let part = burst.next(inField: hasField) {
+            switch part {
+            case .code(let text): capture(TypedNumber(text: text, origin: .scanner))
+            case .keys(let keys): for key in keys { await self.press(key, at: press.time) }
+            }
+        }
+    }
+
+    /// Captures a number that was typed or scanned at the prompt, or says why it is none.
+    private mutating func capture(_ number: TypedNumber) {
+        do throws(ISBNRefusal) {
+            var detection = try number.detection()
+            let item = ID<QueueItem>()
+            detection.item = item
+            entered.insert(item)
+            station.enqueue(detection)
+        } catch {
+            if hasField { Output.shared.printLine("") }
+            run.events.show([CaptureEvent(refused: number, error)])
+            showField()
+        }
+    }
+
+    /// - Parameter time: the time when the key was read.
+    private mutating func press(_ key: Keyboard.Key, at time: Duration) async {
         if form != nil { return await advance { form in form.press(key) } }
+        if entry != nil { return pressInEntry(key) }
+        if case .character(let character) = key, NumberInput.begins(with: character) {
+            entry = NumberInput()
+            return pressInEntry(key)
+        }
+        if case .character(let letter) = key, open != nil, "sacelk".contains(letter), !cards.isReadable(at: time) {
+            Output.shared.printLine("  The card appeared just before this key. Read the card, and press the key again.")
+            return
+        }
         switch (key, open) {
         case (.character("q"), _), (.end, _): hasQuit = true
         case (.character("u"), _): await undo()
@@ -189,6 +273,10 @@ struct Prompt {
                 open = nil
             }
         case (.resumed, _): show()
+        case (.paste(let text), _):
+            let numbers = TypedNumber.all(inPasted: text)
+            if numbers.isEmpty { Output.shared.printLine("  The pasted text contains no ISBN.") }
+            for number in numbers { capture(number) }
         case (.character("c"), let row?) where row.isAnotherCopy && row.candidate.isComplete:
             await save([row.id], anotherCopy: true)
         case (.character("e"), let row?): beginForm(row)
@@ -293,7 +381,26 @@ struct Prompt {
         showField()
     }
 
-    private func showField() { Output.shared.printRaw(form?.line(width: terminalSize().columns) ?? "") }
+    private func showField() {
+        let width = terminalSize().columns
+        if let form { Output.shared.printRaw(form.line(width: width)) }
+        if let entry { Output.shared.printRaw(entry.line(width: width)) }
+    }
+
+    private mutating func pressInEntry(_ key: Keyboard.Key) {
+        guard var entry else { return }
+        let step = entry.press(key)
+        if step == .editing, !entry.text.isEmpty {
+            self.entry = entry
+            run.events.hold(true)
+            return showField()
+        }
+        self.entry = nil
+        Output.shared.printLine("")
+        run.events.hold(open != nil)
+        if step == .done { capture(TypedNumber(text: entry.text, origin: .typed)) }
+        showKeys()
+    }
 
     private mutating func advance(_ step: (inout EditForm) -> EditForm.Step) async {
         guard var form, let row = open else { return }

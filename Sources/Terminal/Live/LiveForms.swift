@@ -15,11 +15,14 @@ struct NumberInput {
 
     mutating func press(_ key: Keyboard.Key) -> LineEditor.Step { editor.press(key) }
 
+    /// Returns the output that draws the number and its verdict on the current line.
+    func line(width: Int) -> String { editor.line(width: max(20, width - 40)) + "_  \(verdict.text.fitted(36))" }
+
     /// The text beside the number: "✓ 978-0-441-47812-5: press Enter to capture", the number of digits so far, or the
     /// error.
     var verdict: (text: String, ink: Ink) {
         do throws(ISBNRefusal) {
-            return ("✓ \(try ISBN(text).hyphenated): press Enter to capture", .new)
+            return ("✓ \(try BookNumber(text).isbn.hyphenated): press Enter to capture", .new)
         } catch {
             switch error {
             case .wrongLength(let count) where count < 13: return (counted(count, "digit"), .faint)

@@ -15,14 +15,7 @@ struct LiveKeys {
             hints.append(hint)
             room -= hint.columns + 2
         }
-        return ScreenLine("  " + (hints + (isForm ? [] : last)).joined(separator: "  "), .faint)
-    }
-
-    private var isForm: Bool {
-        switch state.mode {
-        case .list, .help: false
-        case .number, .edit, .preset: true
-        }
+        return ScreenLine("  " + (hints + (state.hasField ? [] : last)).joined(separator: "  "), .faint)
     }
 
     private var useful: [String] {
@@ -34,7 +27,9 @@ struct LiveKeys {
         }
         let ticked = state.batch.counts.ticked
         var hints: [String] = []
-        if let row = state.current, row.end == nil {
+        // A key about the book is hinted at as soon as it acts.
+        let row = state.isCardReadable ? state.current.flatMap { $0.end == nil ? $0 : nil } : nil
+        if let row {
             if state.batch.isAnotherCopy(row) {
                 hints.append("[c] another copy")
             } else if row.candidate.isComplete {
@@ -44,10 +39,10 @@ struct LiveKeys {
             }
         }
         if ticked > 0 { hints.append("[a] save all \(ticked)") }
-        if state.current?.end == nil, state.current != nil { hints.append("[k] skip") }
+        if row != nil { hints.append("[k] skip") }
         if !state.batch.acts.isEmpty { hints.append("[u] undo") }
         hints += ["[p] presets", "[0-9] number"]
-        if state.current?.end == nil, state.current?.candidate.isComplete == true { hints.append("[e] edit") }
+        if row?.candidate.isComplete == true { hints.append("[e] edit") }
         return hints
     }
 

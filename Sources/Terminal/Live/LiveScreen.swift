@@ -112,20 +112,21 @@ struct LiveScreen {
     /// The lines of the message. A long message is not cut but takes several lines, because its end says what to do
     /// next.
     private var messageLines: [ScreenLine] {
+        var lines: [ScreenLine] = []
         if case .number(let entry) = state.mode {
             let verdict = entry.verdict
             let head = "  ISBN: "
             let room = max(4, columns - head.columns - 2)
-            return [
+            lines = [
                 ScreenLine([
                     .init(head, .strong), .init(entry.editor.end(room: min(40, room)) + "_  "),
                     .init(verdict.text, verdict.ink),
                 ])
             ]
+            guard isRoomy else { return lines }
         }
-        var lines: [ScreenLine] = []
         if let message = state.message {
-            lines = message.text.oneLine.wrapped(columns - 2).prefix(isRoomy ? 3 : 1).map {
+            lines += message.text.oneLine.wrapped(columns - 2).prefix(isRoomy ? 3 : 1).map {
                 ScreenLine("  \($0)", message.ink)
             }
         }

@@ -14,6 +14,8 @@ struct LiveState {
     var hint: Hint?
     /// True if the frames come from standard input. Unlike a camera, standard input comes to an end.
     var isStream = false
+    /// False for a moment after another card appeared. Keys that are about a book do not act on it yet.
+    var isCardReadable = true
     /// True if no more frames will arrive.
     var isSourceOver = false
     var isOffline = false
@@ -77,13 +79,24 @@ struct LiveState {
         select(next.id)
     }
 
-    /// True if the card shows a new capture at once; otherwise a message reports the capture.
-    var showsNewest: Bool {
+    /// True if the screen has a card, and false if a form or the help covers it.
+    var showsCard: Bool {
         switch mode {
-        case .list, .number: selected == nil
+        case .list, .number: true
         case .help, .edit, .preset: false
         }
     }
+
+    /// True if a field has the focus, so that keys are text.
+    var hasField: Bool {
+        switch mode {
+        case .list, .help: false
+        case .number, .edit, .preset: true
+        }
+    }
+
+    /// True if the card shows a new capture at once; otherwise a message reports the capture.
+    var showsNewest: Bool { showsCard && selected == nil }
 
     /// Moves the selection down the list by `steps` rows, or up if `steps` is negative. The list begins with the newest
     /// row. When the selection reaches that row, the card also shows every new row from then on.

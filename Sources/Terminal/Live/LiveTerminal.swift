@@ -22,8 +22,7 @@ package actor LiveTerminal {
 
     private var heldKeys: [HeldKey] = []
     private var keyTask: Task<Void, Never>?
-    private var cardChange: CardChange?
-    private var burst = KeyBurst()
+    private var cards = CardGuard()
     private var lastKey: Duration = .zero
     /// The error of the last act, if it failed. The next act that succeeds clears it.
     private var failure: (any Error)?
@@ -32,19 +31,18 @@ package actor LiveTerminal {
     /// A key, and the row that it is meant for.
     private struct HeldKey {
         var key: Keyboard.Key
-        var row: ID<QueueItem>?
+        var target: Target
         var time: Duration
     }
 
-    /// The latest change of the card: a new capture took the place of another book.
-    private struct CardChange {
-        var before: ID<QueueItem>
-        var time: Duration
+    /// The object of a key about a book.
+    private enum Target {
+        /// The row; nil if there is no book yet.
+        case row(ID<QueueItem>?)
+        /// Nothing, because the card appeared just before the key was pressed.
+        case unreadCard
     }
 
-    /// The shortest time in which a person can read a card and answer it. A key that is pressed within this time after
-    /// the card has changed is taken as an answer to the previous card.
-    static let reaction: Duration = .milliseconds(400)
     /// The time without a key press after which the card shows new captures again, even if a row was selected. By then,
     /// the person is assumed to be busy with books, not with the keyboard.
     private static let handsFree: Duration = .seconds(10)
@@ -140,16 +138,14 @@ package actor LiveTerminal {
     /// Reads the station's batch again and draws the screen.
     func refresh() async {
         let contents = await station.contents
-        let before = state.current?.id
         let isNew = contents.batch.rows.count > state.batch.rows.count
         state.batch = contents.batch
         state.pending = contents.pending
         state.captureError = contents.captureError.map(events.describe)
         state.earlier = contents.waitingElsewhere
-        if isNew {
-            if state.selected != nil, now() - lastKey > Self.handsFree { state.selected = nil }
-            if let before, before != state.current?.id { cardChange = CardChange(before: before, time: now()) }
-        }
+        if isNew, state.selected != nil, now() - lastKey > Self.handsFree { state.selected = nil }
+        if state.showsCard { cards.show(state.current?.id, at: now()) }
+        state.isCardReadable = cards.isReadable(at: now())
         draw()
         closeWhenDone()
     }
@@ -172,10 +168,12 @@ package actor LiveTerminal {
         case .captured(let row): await showCaptured(row)
         case .known(let row, let isFirst): showKnown(row, isFirst)
         case .refused(let event, _):
-            let text = event.raw ?? ""
+            let text = event.raw?.oneLine ?? ""
             let reason = event.reason ?? ""
-            show(event.origin == .camera ? "✕ not a book: \(text) (\(reason))" : "✕ \(text): \(reason)", .problem)
-        case .captureWaits, .batch, .view: break
+            show(
+                event.origin == .camera
+                    ? "✕ not a book: \(text) (\(reason))" : "✕ \(text.fitted(40)): \(reason)", .problem)
+        case .captureWaits, .inputEnded, .batch, .view: break
         case .notCaptured(let detections, let error): showLost(detections, error)
         case .saved(let saved): showSaved(saved)
         case .settled(let events): self.events.record(events)
@@ -264,22 +262,19 @@ package actor LiveTerminal {
     /// - Parameter time: the time when the key was read.
     func receive(_ key: Keyboard.Key, at time: Duration) {
         lastKey = now()
-        heldKeys.append(HeldKey(key: key, row: row(meantBy: key, at: time), time: time))
+        heldKeys.append(HeldKey(key: key, target: target(of: key, at: time), time: time))
         if keyTask == nil { keyTask = Task { await handleKeys() } }
     }
 
     /// Waits until all keys that were received so far are handled.
     func handledKeys() async { while let task = keyTask { await task.value } }
 
-    /// Returns the row that a key is meant for: normally the row on the card. If a new capture took the card just
-    /// before the key was pressed, the key is meant for the previous row, as long as that row still awaits an answer.
-    private func row(meantBy key: Keyboard.Key, at time: Duration) -> ID<QueueItem>? {
-        // A key that is not about the row shows that the person has seen the new card.
-        if !key.isAboutRow { cardChange = nil }
-        if let cardChange, time - cardChange.time < Self.reaction, state.batch[cardChange.before]?.end == .none {
-            return cardChange.before
-        }
-        return state.current?.id
+    /// Returns what a key is meant for: normally the row on the card. If another card was there just before the key was
+    /// pressed, the key is meant for that row, as long as it still awaits an answer.
+    private func target(of key: Keyboard.Key, at time: Duration) -> Target {
+        if cards.isReadable(at: time) { return .row(state.current?.id) }
+        if let before = cards.before, let row = state.batch[before], row.end == nil { return .row(before) }
+        return .unreadCard
     }
 
     private func handleKeys() async {
@@ -287,8 +282,9 @@ package actor LiveTerminal {
             let held = heldKeys.removeFirst()
             await press(held)
             if held.key.isMove, case .list = state.mode {
-                // The keys after a move are meant for the row that the move selected.
-                for index in heldKeys.indices { heldKeys[index].row = state.current?.id }
+                // The person chose the card, and the keys after a move are meant for the row that the move selected.
+                cards.accept(state.current?.id)
+                for index in heldKeys.indices { heldKeys[index].target = .row(state.current?.id) }
             }
         }
         heldKeys = []
@@ -301,18 +297,26 @@ package actor LiveTerminal {
             openScreen()
             painter?.invalidate()
         }
-        if let number = burst.append(held.key, at: held.time), removeFromEntry(number) {
-            station.enqueue(TypedNumber(text: number, origin: .typed))
-            return
+        if case .burst(var burst) = held.key {
+            while let part = burst.next(inField: state.hasField) {
+                switch part {
+                case .code(let text):
+                    if case .help = state.mode { state.mode = .list }
+                    station.enqueue(TypedNumber(text: text, origin: .scanner))
+                case .keys(let keys):
+                    for key in keys { await press(HeldKey(key: key, target: held.target, time: held.time)) }
+                }
+            }
+            return await refresh()
         }
-        let (key, row) = (held.key, held.row)
+        let (key, target) = (held.key, held.target)
         switch state.mode {
-        case .list: await pressInList(key, for: row)
+        case .list: await pressInList(key, for: target)
         case .help:
             state.mode = .list
-            // A handheld scanner also types while the help is open.
+            // A number can also be typed while the help is open.
             if case .character(let character) = key, NumberInput.begins(with: character) {
-                await pressInList(key, for: row)
+                await pressInList(key, for: target)
             }
             if case .paste(let text) = key { capture(pasted: text) }
         case .number(var entry):
@@ -320,8 +324,7 @@ package actor LiveTerminal {
             case .editing: state.mode = entry.text.isEmpty ? .list : .number(entry)
             case .cancelled: state.mode = .list
             case .done:
-                // The entry is closed even if the text is not a number, so that the next burst from a handheld scanner
-                // starts a new entry.
+                // The entry is closed even if the text is not a number, so that the next digit starts a new entry.
                 state.mode = .list
                 station.enqueue(TypedNumber(text: entry.text, origin: .typed))
             }
@@ -346,27 +349,6 @@ package actor LiveTerminal {
         await refresh()
     }
 
-    /// Erases the digits that a handheld scanner has just typed into an open form, or into a number that a person was
-    /// typing.
-    ///
-    /// - Returns: false if no form was open and no number was being typed.
-    private func removeFromEntry(_ number: String) -> Bool {
-        func erase(_ press: (Keyboard.Key) -> Void) { for _ in number { press(.backspace) } }
-        switch state.mode {
-        case .list, .help: return false
-        case .number(var entry):
-            erase { _ = entry.press($0) }
-            state.mode = entry.text.isEmpty ? .list : .number(entry)
-        case .edit(let id, var form):
-            erase { _ = form.press($0) }
-            state.mode = .edit(id, form)
-        case .preset(var form):
-            erase { _ = form.press($0) }
-            state.mode = .preset(form)
-        }
-        return true
-    }
-
     private func advance(_ id: ID<QueueItem>, _ form: EditForm, _ step: EditForm.Step) async {
         switch step {
         case .editing, .nextField: break
@@ -381,10 +363,10 @@ package actor LiveTerminal {
         }
     }
 
-    private func pressInList(_ key: Keyboard.Key, for row: ID<QueueItem>?) async {
+    private func pressInList(_ key: Keyboard.Key, for target: Target) async {
         switch key {
         // Enter does nothing, because handheld scanners type it and would confirm a book with it.
-        case .enter, .escape, .backspace, .resumed: break
+        case .enter, .tab, .escape, .backspace, .resumed, .burst: break
         case .end, .character("q"): close()
         case .up: state.move(by: -1)
         case .down: state.move(by: 1)
@@ -405,14 +387,17 @@ package actor LiveTerminal {
             var entry = NumberInput()
             _ = entry.press(key)
             state.mode = .number(entry)
-        case .character(let character) where key.isAboutRow: await press(character, about: row)
+        case .character(let character) where key.isAboutRow: await press(character, about: target)
         case .character: break
         }
     }
 
     /// Handles a key that is about the book on the card.
-    private func press(_ key: Character, about id: ID<QueueItem>?) async {
+    private func press(_ key: Character, about target: Target) async {
         await refresh()
+        guard case .row(let id) = target else {
+            return show("The card changed just before this key. Read the card, and press the key again.", .attention)
+        }
         guard let id, let row = state.batch[id] else { return show("There is no book yet.", .attention) }
         guard row.end == nil else {
             return show(
@@ -448,15 +433,8 @@ package actor LiveTerminal {
 
     // MARK: - Capturing
 
-    /// Captures the ISBNs in a pasted text. A line is read as one ISBN, or, if it is not one, word by word.
     private func capture(pasted text: String) {
-        let lines = text.split(whereSeparator: \.isNewline).map(String.init)
-        let numbers = lines.flatMap { line -> [TypedNumber] in
-            let whole = TypedNumber(text: line, origin: .typed)
-            if whole.isBook { return [whole] }
-            return line.split(whereSeparator: \.isWhitespace).map { TypedNumber(text: String($0), origin: .typed) }
-                .filter(\.isBook)
-        }
+        let numbers = TypedNumber.all(inPasted: text)
         if numbers.isEmpty { show("The pasted text contains no ISBN.", .attention) }
         for number in numbers { station.enqueue(number) }
     }
@@ -593,7 +571,7 @@ extension Keyboard.Key {
     fileprivate var isMove: Bool {
         switch self {
         case .up, .down, .pageUp, .pageDown, .top, .bottom: true
-        case .character, .enter, .escape, .backspace, .end, .resumed, .paste: false
+        case .character, .enter, .tab, .escape, .backspace, .end, .resumed, .paste, .burst: false
         }
     }
 

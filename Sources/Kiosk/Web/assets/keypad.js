@@ -8,7 +8,8 @@ import { captureTyped, checkNumber } from "./scanner.js";
 const pad = document.getElementById("keypad"), field = document.getElementById("typed"), verdict = document.getElementById("verdict");
 const opener = document.getElementById("keypad-open"), submit = document.getElementById("keypad-take");
 
-const readDigits = () => field.value.toUpperCase().replace(/[^0-9X]/g, "");
+const strip = (number) => number.toUpperCase().replace(/[^0-9X]/g, "");
+const readDigits = () => strip(field.value);
 
 let latest = 0;
 /** Shows whether the number is right, and adds its hyphens. */
@@ -21,7 +22,9 @@ async function update() {
   try {
     const answer = await callAPI("GET", `/api/isbn?text=${number}`);
     if (mine !== latest) return;
-    if (answer.hyphenated && field.value !== answer.hyphenated) setValue(answer.hyphenated);
+    // An SBN and a number with an add-on have no hyphens of their own.
+    const isSame = answer.hyphenated && strip(answer.hyphenated) === number;
+    if (isSame && field.value !== answer.hyphenated) setValue(answer.hyphenated);
     // If the check digit is right but the number is not a book's, the service says what kind of number it is.
     if (state === "right" && answer.error) {
       verdict.textContent = answer.error;
@@ -97,7 +100,7 @@ pad.addEventListener("click", (event) => {
   const { digit, keypad } = event.target.closest("button")?.dataset ?? {};
   if (keypad === "close") return hideKeypad();
   if (keypad === "back") field.value = readDigits().slice(0, -1);
-  else if (digit && readDigits().length < 13) field.value = readDigits() + digit;
+  else if (digit && readDigits().length < 18) field.value = readDigits() + digit;
   else return;
   update();
 });

@@ -44,6 +44,10 @@ const isPicker = (element) => element?.matches(pickers.join());
  */
 export function checkNumber(number) {
   if (number === "") return "";
+  // An SBN is an ISBN-10 without its leading 0.
+  if (/^\d{8}[\dX]$/.test(number) && !/^97[89]/.test(number) && checkNumber(`0${number}`) === "right") return "right";
+  // An add-on of two or five digits may follow.
+  if (/^\d{13}(\d{2}|\d{5})$/.test(number) && checkNumber(number.slice(0, 13)) === "right") return "right";
   if (/^\d{9}[\dX]$/.test(number)) {
     const sum = [...number].reduce((sum, digit, at) => sum + (digit === "X" ? 10 : Number(digit)) * (10 - at), 0);
     if (sum % 11 === 0) return "right";
@@ -65,7 +69,16 @@ function isCharacter(event) {
 const readHeld = () => held.map((key) => key.key).join("");
 /** Returns true if the text has only digits and hyphens, except that the tenth character may be an X. */
 const isRun = (text) => /^\d(-?\d)*-?$/.test(text) || /^(\d-?){9}[Xx]$/.test(text);
-const isNumber = (text) => isRun(text) && checkNumber(text.toUpperCase().replaceAll("-", "")) === "right";
+/** Returns true for a right number. Nine digits are none, because a person may type more of them. */
+const isNumber = (text) => {
+  const number = text.toUpperCase().replaceAll("-", "");
+  return isRun(text) && number.length > 9 && checkNumber(number) === "right";
+};
+/**
+ * Returns true for a burst that is more likely to come from a scanner than from a text expander: a word with a digit, or
+ * a text that begins with a scheme, such as an address.
+ */
+const looksLikeCode = (text) => /^(?=.*\d)\S+$/.test(text) || /^[a-z][a-z0-9+.-]*:\S/i.test(text);
 
 /** Blocks Enter for a moment, because a person may have pressed it for what the page showed before. */
 export function blockEnter() { quietUntil = Math.max(quietUntil, performance.now() + quiet); }
@@ -78,7 +91,9 @@ function handleKey(event) {
   if (isEnd && held.length === 0 && event.timeStamp < quietUntil - (event.key === "Tab" ? 100 : 0)) return stop(event);
   if (isEnd && held.length > 0) {
     const text = readHeld(), isBurst = held.length >= least && isFast && since < gap;
-    if (isBurst && (event.key === "Enter" || isNumber(text)) || !isField && isNumber(text)) {
+    // Outside fields, a burst of words is refused by the station, because its letters must not be shortcuts.
+    const isCode = event.key === "Enter" && (!isField || looksLikeCode(text));
+    if (isBurst && (isCode || isNumber(text)) || !isField && isNumber(text)) {
       stop(event);
       return captureHeld(event.timeStamp);
     }
