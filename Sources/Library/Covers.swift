@@ -126,7 +126,8 @@ extension LibraryFile: Covers {
         guard bytes.count <= Self.coverLimit else {
             throw LibraryError.coverTooLarge(bytes: bytes.count, limit: Self.coverLimit)
         }
-        guard let path = coverPath(edition) else { return }
+        guard self.path != nil else { return }
+        guard let path = coverPath(edition) else { throw LibraryError.noSuchEdition(edition) }
         let now = clock().milliseconds
         try await write { db in
             guard let row = try db.value(Int64.self, "SELECT id FROM edition WHERE uuid = ?", [edition.rawValue]) else {
@@ -209,7 +210,12 @@ extension LibraryFile: Covers {
         if let failure { throw failure }
     }
 
+    /// Returns the path of a cover; `nil` for a library in memory, or if the id is no file name. A library that
+    /// somebody else has prepared must not reach files outside the folder of covers.
     private func coverPath(_ edition: ID<Edition>) -> String? {
-        folderBeside("covers").map { "\($0)/\(edition.rawValue)" }
+        let name = edition.rawValue
+        guard !name.isEmpty, !name.hasPrefix("."), !name.utf8.contains(where: { $0 == UInt8(ascii: "/") || $0 == 0 })
+        else { return nil }
+        return folderBeside("covers").map { "\($0)/\(name)" }
     }
 }
