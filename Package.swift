@@ -136,7 +136,8 @@ let package = Package(
             name: "LibraryBench", dependencies: [domain, "Library", "Exchange", "LibraryMaker", grdb],
             path: "Tests/LibraryBench"),
         .testTarget(
-            name: "LibraryTests", dependencies: [domain, "SystemCalls", "Library", "LibraryMaker", "TestTools", grdb]),
+            name: "LibraryTests", dependencies: [domain, "SystemCalls", "Library", "LibraryMaker", "TestTools", grdb],
+            exclude: ["OldLibraries"]),
         .testTarget(name: "ExchangeTests", dependencies: [domain, "Exchange", "Library", "TestTools"]),
         .testTarget(name: "StationTests", dependencies: [domain, "Async", "Station", "Library"]),
         .testTarget(

@@ -141,6 +141,7 @@ extension LibraryFile: Covers {
             throw LibraryError.coverTooLarge(bytes: bytes.count, limit: Self.coverLimit)
         }
         guard let folder = folderBeside("covers") else { return }
+        guard Self.isFileName(edition) else { throw LibraryError.noSuchEdition(edition) }
         let now = clock().milliseconds
         let written = Mutex<Int64?>(nil)
         do {
@@ -234,9 +235,16 @@ extension LibraryFile: Covers {
     /// Returns the id with which the name of a file begins. It is a UUID.
     private func edition(ofCover name: String) -> String { String(name.prefix(36)) }
 
-    /// Returns the path of an edition's picture; `nil` if it has no file.
+    /// Returns true if an id can be the beginning of a file's name. In a library that somebody else has prepared, an id
+    /// could be a path to a file outside the folder of covers.
+    private static func isFileName(_ edition: ID<Edition>) -> Bool {
+        let name = edition.rawValue.utf8
+        return name.first != UInt8(ascii: ".") && !name.isEmpty && !name.contains { $0 == UInt8(ascii: "/") || $0 == 0 }
+    }
+
+    /// Returns the path of an edition's picture; `nil` if it has no file, or if its id cannot be the name of one.
     private func coverPath(_ edition: ID<Edition>, stored: Int64) throws -> String? {
-        guard let folder = folderBeside("covers") else { return nil }
+        guard let folder = folderBeside("covers"), Self.isFileName(edition) else { return nil }
         let own = "\(folder)/\(coverName(edition, stored: stored))"
         if try fileFacts(own) != nil { return own }
         let names = try coverNames(in: folder).filter { self.edition(ofCover: $0) == edition.rawValue }

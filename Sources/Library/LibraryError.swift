@@ -15,13 +15,18 @@ public enum LibraryError: Error, Sendable, Equatable, CustomStringConvertible {
     case foreign(path: String, what: String)
     /// The file is damaged, and was left unchanged.
     case corrupt(path: String, what: String)
+    /// The file has a trigger, view or table that Bookplate has not created, or lacks one. The file was left unchanged.
+    case alteredSchema(path: String, what: String)
+    /// The library has to be migrated to this program's schema, but the backup before that failed. The library was left
+    /// unchanged.
+    indirect case notUpgraded(path: String, cause: LibraryError)
     /// The folder is on a network file system, where locks and shared memory do not work.
     case networkFileSystem(path: String, type: String)
     case permission(path: String, errno: Int32?)
     case diskFull(path: String)
     /// The disk does not have enough room for a backup. The sizes are in bytes. Nothing was written.
     case noRoom(path: String, needed: Int64, free: Int64)
-    /// The backup folder in the settings does not exist.
+    /// The folder for a backup does not exist. It may be on a disk that is not connected.
     case noBackupFolder(path: String)
     /// A read, write or sync failed; `code` is SQLite's extended result code or errno.
     case inputOutput(path: String, code: Int32)
@@ -31,6 +36,8 @@ public enum LibraryError: Error, Sendable, Equatable, CustomStringConvertible {
     case inUse(path: String)
     /// A backup would replace a file that is not a backup. The file was left unchanged.
     case wouldOverwrite(path: String, what: String)
+    /// A backup would replace a file that does not provably belong to the same library. The file was left unchanged.
+    case otherLibrary(path: String)
     case noSuchBook(ID<Copy>)
     /// The book cannot be purged, because it is not in the trash.
     case notInTrash(ID<Copy>)
@@ -52,12 +59,13 @@ public enum LibraryError: Error, Sendable, Equatable, CustomStringConvertible {
     public var category: Category {
         switch self {
         case .newerSchema, .networkFileSystem: .configuration
-        case .foreign, .corrupt: .corrupt
+        case .foreign, .corrupt, .alteredSchema: .corrupt
+        case .notUpgraded(_, let cause): cause.category
         case .permission: .permission
         case .diskFull, .noRoom, .noBackupFolder, .inputOutput, .accessCode: .inputOutput
         case .locked, .inUse: .locked
         case .noSuchBook, .notInTrash, .noSuchEdition, .noSuchItem, .notWaiting, .isbnInUse, .coverTooLarge,
-            .wouldOverwrite:
+            .wouldOverwrite, .otherLibrary:
             .refused
         case .constraint: .fault
         }
@@ -89,6 +97,10 @@ public enum LibraryError: Error, Sendable, Equatable, CustomStringConvertible {
             "cannot open \(path): it is \(what), not a Bookplate library. Choose another file, or move this one away and run 'scan restore'."
         case .corrupt(let path, let what):
             "cannot read \(path): it is damaged (\(what)). It was not changed. To move it aside and put a backup in its place, run 'scan restore'."
+        case .alteredSchema(let path, let what):
+            "cannot open \(path): \(what), so another program has altered the file, and it may not be safe to use. It was not changed. To move it aside and put a backup in its place, run 'scan restore'."
+        case .notUpgraded(let path, let cause):
+            "cannot upgrade \(path) for this version of Bookplate: it has to be backed up first, but that failed. The library was not changed. The reason: \(cause)"
         case .networkFileSystem(let path, let type):
             "cannot keep a library at \(path): \(type) is a network file system, on which file locks are not reliable. Choose a folder on a local disk."
         case .permission(let path, let errno):
@@ -98,7 +110,7 @@ public enum LibraryError: Error, Sendable, Equatable, CustomStringConvertible {
         case .noRoom(let path, let needed, let free):
             "cannot write \(path): the backup needs \(needed) bytes, but only \(free) are free on the disk. Free some space, or choose another folder."
         case .noBackupFolder(let path):
-            "cannot write a backup to \(path): the folder does not exist. Connect the disk that contains the folder, or choose another folder with 'scan settings set backupFolder'."
+            "cannot write a backup to \(path): the folder does not exist. Connect the disk that contains it, create the folder with 'mkdir', or choose another folder."
         case .inputOutput(let path, let code):
             "cannot read or write \(path): input/output error (code \(code)). Check the disk and its connection."
         case .locked(let path):
@@ -107,6 +119,8 @@ public enum LibraryError: Error, Sendable, Equatable, CustomStringConvertible {
             "cannot replace \(path): another process has the library open. Close every other Bookplate program first (terminal, kiosk, service)."
         case .wouldOverwrite(let path, let what):
             "cannot write a backup to \(path): it is \(what). Choose another file."
+        case .otherLibrary(let path):
+            "cannot write a backup to \(path): the file there is not known to be a backup of this library. Choose another file, or replace it with --force."
         case .noSuchBook(let id): "no book has the id \(id). To see all books, run 'scan library list'."
         case .notInTrash(let id): "the book \(id) is not in the trash. To move it there, run 'scan library delete'."
         case .noSuchEdition(let id): "no edition has the id \(id)."
@@ -228,6 +242,8 @@ extension LibraryError: Refusal {
         case .newerSchema: "newerSchema"
         case .foreign: "foreign"
         case .corrupt: "corrupt"
+        case .alteredSchema: "alteredSchema"
+        case .notUpgraded: "notUpgraded"
         case .networkFileSystem: "networkFileSystem"
         case .permission: "permission"
         case .diskFull: "diskFull"
@@ -237,6 +253,7 @@ extension LibraryError: Refusal {
         case .locked: "locked"
         case .inUse: "inUse"
         case .wouldOverwrite: "wouldOverwrite"
+        case .otherLibrary: "otherLibrary"
         case .noSuchBook: "noSuchBook"
         case .notInTrash: "notInTrash"
         case .noSuchEdition: "noSuchEdition"
@@ -251,8 +268,8 @@ extension LibraryError: Refusal {
 
     public var namesFile: Bool {
         switch self {
-        case .newerSchema, .foreign, .corrupt, .networkFileSystem, .permission, .diskFull, .noRoom, .noBackupFolder,
-            .inputOutput, .locked, .inUse, .wouldOverwrite, .constraint:
+        case .newerSchema, .foreign, .corrupt, .alteredSchema, .notUpgraded, .networkFileSystem, .permission, .diskFull,
+            .noRoom, .noBackupFolder, .inputOutput, .locked, .inUse, .wouldOverwrite, .otherLibrary, .constraint:
             true
         case .noSuchBook, .notInTrash, .noSuchEdition, .noSuchItem, .notWaiting, .isbnInUse, .coverTooLarge,
             .accessCode:

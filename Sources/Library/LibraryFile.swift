@@ -31,18 +31,26 @@ public final class LibraryFile: Sendable {
     let lastUse = LastUseRecorder()
     private let report = Mutex<@Sendable (String) -> Void>({ _ in })
     let hasChanged = Atomic(false)
+    /// True if opening has created this library.
+    public let isNew: Bool
+    /// The backup that opening has made before it has migrated the library; `nil` if it has not migrated a library that
+    /// contained anything.
+    public let updateBackup: CopyReport?
     /// True if this instance has changed a book, for example by an undo or by moving the book to the trash. In this
     /// case, the day's backup is due.
     public var hasChanges: Bool { hasChanged.load(ordering: .relaxed) }
 
     init(
-        path: String?, device: String, database: any DatabaseWriter, lock: LibraryLock?,
+        path: String?, device: String, database: any DatabaseWriter, lock: LibraryLock?, isNew: Bool = false,
+        updateBackup: CopyReport? = nil,
         lockTimeout: LockTimeout = LockTimeout(.seconds(5)), clock: @escaping @Sendable () -> Date, zone: TimeZone
     ) {
         self.path = path
         self.device = device
         self.database = database
         self.lock = lock
+        self.isNew = isNew
+        self.updateBackup = updateBackup
         self.lockTimeout = lockTimeout
         self.clock = clock
         self.zone = zone
@@ -51,8 +59,9 @@ public final class LibraryFile: Sendable {
     /// Opens the library and migrates it to this program's schema. If the file is missing or empty, creates the library
     /// and its folders. Blocks for a few milliseconds, or longer if other processes open the library at the same time.
     ///
-    /// A file that is damaged, or that a newer Bookplate or another program has written, is left as it is, byte for
-    /// byte. A library on a medium that is mounted read-only can be read; every write throws
+    /// Before a library of an earlier version is migrated, a checked backup is made in its folder `backups`; see
+    /// ``updateBackup``. A file that is damaged, or that a newer Bookplate or another program has written or altered,
+    /// is left as it is, byte for byte. A library on a medium that is mounted read-only can be read; every write throws
     /// ``LibraryError/permission(path:errno:)``.
     ///
     /// - Parameters:
@@ -77,7 +86,12 @@ public final class LibraryFile: Sendable {
             let lock = try location.prepare()
             try lock.acquire(.exclusive, .opening, within: lockTimeout, library: path)
             let isAlone = try lock.attempt(.exclusive, .inUse)
-            let state = try location.inspect(endedUncleanly: isAlone && location.hasLeftoverLog())
+            let state = try location.inspect(
+                isAlone: isAlone, endedUncleanly: isAlone && location.hasLeftoverLog())
+            var updateBackup: CopyReport?
+            if case .existing(let version) = state, (1..<Schema.version).contains(version) {
+                updateBackup = try location.backUpBeforeUpdate(isAlone: isAlone, at: clock())
+            }
             if state == .new { try createFile(at: path, mode: location.mode) }
             let timeout = LockTimeout(lockTimeout)
             let pool = try openPool(at: path, lockTimeout: timeout)
@@ -90,8 +104,8 @@ public final class LibraryFile: Sendable {
                 throw error
             }
             return LibraryFile(
-                path: path, device: device ?? hostName(), database: pool, lock: lock,
-                lockTimeout: timeout, clock: clock, zone: zone)
+                path: path, device: device ?? hostName(), database: pool, lock: lock, isNew: state == .new,
+                updateBackup: updateBackup, lockTimeout: timeout, clock: clock, zone: zone)
         } catch {
             throw LibraryError.translated(error, path: path)
         }
@@ -172,7 +186,9 @@ public final class LibraryFile: Sendable {
             throw LibraryError(errno: EROFS, path: location.path)
         }
         let name = location.path.replacing("%", with: "%25").replacing("?", with: "%3F").replacing("#", with: "%23")
-        return try DatabaseQueue(path: "file:\(name)?immutable=1", configuration: configuration(readonly: true))
+        let queue = try DatabaseQueue(path: "file:\(name)?immutable=1", configuration: configuration(readonly: true))
+        _ = try queue.read { db in try SchemaCheck.check(db, path: location.path) }
+        return queue
     }
 
     private static func openPool(at path: String, lockTimeout: LockTimeout) throws -> DatabasePool {

@@ -34,7 +34,7 @@ extension LibraryFile: LibrarySettings {
 }
 
 /// - Returns: the value of the setting; `nil` if it was never set.
-private func storedSetting(_ db: Database, _ name: String) throws -> String? {
+func storedSetting(_ db: Database, _ name: String) throws -> String? {
     try db.value(String.self, "SELECT value FROM setting WHERE name = ?", [name])
 }
 

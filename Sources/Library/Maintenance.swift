@@ -47,4 +47,10 @@ extension LibraryFile {
         }
         if let error { throw LibraryError.corrupt(path: path ?? ":memory:", what: error) }
     }
+
+    /// Returns the tables and indexes in the file that Bookplate has not created, such as "table bookmark". They do
+    /// nothing, but a person may want to know where they come from.
+    public func unknownObjects() async throws -> [String] {
+        try await read { [path] db in try SchemaCheck.unknownObjects(db, path: path ?? ":memory:") }
+    }
 }

@@ -46,14 +46,33 @@ struct Wiring {
         let library = try LibraryFile.open(at: path)
         library.onError { Output.shared.printError($0) }
         OpenedLibraries.register(library, backupFolder: settings[.backupFolder])
+        if let backup = library.updateBackup {
+            Output.shared.printNotice(
+                "The library was upgraded for this version of Bookplate. A backup of it as it was before is "
+                    + "\(backup.path.printable).")
+        }
+        if library.isNew { Self.warnOfLostLibrary(at: path) }
         return library
+    }
+
+    /// Prints a warning if a new library was begun beside the backups of another one.
+    private static func warnOfLostLibrary(at path: String) {
+        do {
+            guard let lost = try LibraryFile.newestBackup(besideLibraryAt: path) else { return }
+            Output.shared.printError("a new library was begun at \(path.printable), but \(lost.warningOfOtherLibrary)")
+        } catch {
+            Output.shared.printError(CommandError(describing: error).description)
+        }
     }
 
     /// Opens the library if there is one.
     ///
-    /// - Returns: `nil` if there is no library yet. In that case none is created.
+    /// - Returns: `nil` if there is no library yet, or only an empty file. In that case none is created.
     func openExistingLibrary() throws -> LibraryFile? {
-        guard let path = settings[.library], FileManager.default.fileExists(atPath: path) else { return nil }
+        var facts = stat()
+        guard let path = settings[.library], stat(path, &facts) == 0,
+            facts.st_size > 0 || facts.st_mode & S_IFMT != S_IFREG
+        else { return nil }
         return try openLibrary()
     }
 
@@ -191,6 +210,9 @@ enum OpenedLibraries {
                 bar.set(Int($0 * 100), of: 100)
             }
             if let error = daily?.secondError { printFailure(error) }
+            if daily != nil, !changed.library.isNew, let other = try await changed.library.newestOtherBackup() {
+                Output.shared.printError(other.warningOfOtherLibrary)
+            }
         } catch {
             printFailure(error)
         }

@@ -98,6 +98,10 @@ private let day = CalendarDay("2026-03-17")!
             Row(LibraryError.newerSchema(path: "/b", version: 2, known: 1), 78, 500, "fault", hasText: false),
             Row(LibraryError.foreign(path: "/b", what: "a text"), 65, 500, "fault", hasText: false),
             Row(LibraryError.corrupt(path: "/b", what: "SQLite code 11"), 65, 500, "fault", hasText: false),
+            Row(LibraryError.alteredSchema(path: "/b", what: "x"), 65, 500, "fault", hasText: false),
+            Row(
+                LibraryError.notUpgraded(path: "/b", cause: .diskFull(path: "/b")), 74, 503, "unavailable",
+                hasText: false),
             Row(LibraryError.networkFileSystem(path: "/b", type: "nfs"), 78, 500, "fault", hasText: false),
             Row(LibraryError.permission(path: "/b", errno: nil), 77, 500, "fault", hasText: false),
             Row(LibraryError.diskFull(path: "/b"), 74, 503, "unavailable", hasText: false),
@@ -107,6 +111,7 @@ private let day = CalendarDay("2026-03-17")!
             Row(LibraryError.locked(path: "/b"), 75, 503, "unavailable", hasText: false),
             Row(LibraryError.inUse(path: "/b"), 75, 503, "unavailable", hasText: false),
             Row(LibraryError.wouldOverwrite(path: "/b", what: "a text"), 3, 422, "refused", hasText: false),
+            Row(LibraryError.otherLibrary(path: "/b"), 3, 422, "refused", hasText: false),
             Row(LibraryError.noSuchBook(ID()), 3, 422, "refused", hasText: false),
             Row(LibraryError.notInTrash(ID()), 3, 422, "refused"),
             Row(LibraryError.noSuchEdition(ID()), 3, 422, "refused", hasText: false),

@@ -62,6 +62,25 @@ import Testing
         #expect(names(in: stick).count == own.count + others.count)
     }
 
+    @Test func `keeps every backup that a person asked for, also those of one day and one second`() async throws {
+        for own in [folder("backups"), folder("stick")] {
+            mkdir(own, 0o700)
+            var manual: [String] = []
+            for _ in 0..<3 { manual.append(try await library.backup(into: own, as: .manual, at: noon).path) }
+            for hour in 1..<4 {
+                let at = noon.addingTimeInterval(Double(hour) * 3600)
+                manual.append(try await library.backup(into: own, as: .manual, at: at).path)
+            }
+            #expect(Set(manual).count == 6)
+            #expect(manual.allSatisfy { name(of: $0).contains("-manual-2026-11-21T") })
+            for day in 1..<60 { _ = try await library.backup(into: own, at: after(days: day)) }
+            #expect(Set(manual.map(name(of:))).isSubset(of: names(in: own)))
+            #expect(names(in: own).count == 6 + 10)
+            let listed = try LibraryFile.backups(in: own)
+            #expect(listed.first { $0.path == manual[0] }?.at == noon)
+        }
+    }
+
     @Test func `a backup that fails removes none of the older ones`() async throws {
         struct PowerCut: Error {}
         let own = folder("backups")
@@ -96,6 +115,7 @@ import Testing
         // The backups on the disk can still be listed and restored.
         #expect(try LibraryFile.backups(in: disk.path).map(\.books) == [1])
         try disk.remount("rw")
+        mkdir(disk("deep"), 0o700)
         await #expect(throws: LibraryError.self) {
             // MNT_DETACH empties the folder at once, like unplugging a memory stick.
             try await library.backup(into: disk("deep"), at: after(days: 1)) { _ in umount2(disk.path, 2) }

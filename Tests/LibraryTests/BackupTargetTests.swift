@@ -69,9 +69,66 @@ import Testing
         try await other.save(odyssey, record("The Odyssey"))
         await #expect(throws: LibraryError.self) { try await library.backup(to: folder("other.sqlite")) }
         #expect(try await other.find("") == ["The Odyssey"])
+        await #expect(throws: LibraryError.self) {
+            try await library.backup(to: folder("other.sqlite"), force: true)
+        }
+        #expect(try await other.find("") == ["The Odyssey"])
         try other.close()
-        _ = try await library.backup(to: folder("other.sqlite"))
+        await #expect(throws: LibraryError.otherLibrary(path: folder("other.sqlite"))) {
+            try await library.backup(to: folder("other.sqlite"))
+        }
+        #expect(try await LibraryFile.open(at: folder("other.sqlite")).find("") == ["The Odyssey"])
+        _ = try await library.backup(to: folder("other.sqlite"), force: true)
         #expect(try await LibraryFile.open(at: folder("other.sqlite")).find("") == ["Dune"])
+    }
+
+    @Test func `never overwrites a backup that is open as a library, even of this library`() async throws {
+        _ = try await library.backup(to: folder("b.sqlite"))
+        let opened = try LibraryFile.open(at: folder("b.sqlite"))
+        // An open library whose log is empty can be recognised only by its lock.
+        _ = try await opened.database.writeWithoutTransaction { try $0.checkpoint(.truncate) }
+        for force in [false, true] {
+            let error = await #expect(throws: LibraryError.self) {
+                try await library.backup(to: folder("b.sqlite"), force: force)
+            }
+            guard case .wouldOverwrite(_, "a library that is in use")? = error else { throw try #require(error) }
+        }
+        try opened.close()
+        _ = try await library.backup(to: folder("b.sqlite"))
+        #expect(try LibraryFile.identity(at: folder("b.sqlite")) == (try await library.identity()))
+    }
+
+    @Test(arguments: ["of another library", "of another library's first version", "that is damaged"])
+    func `overwrites a backup only if it is forced to, if that is one`(kind: String) async throws {
+        let target = folder("b.sqlite")
+        let other = try LibraryFile.open(at: folder("other.sqlite"))
+        _ = try await other.backup(to: target)
+        try other.close()
+        if kind == "that is damaged" {
+            var content = try bytes(of: target)
+            content.replaceSubrange(100..<4096, with: [UInt8](repeating: 0xA5, count: 3996))
+            try write(content, to: target)
+        } else if kind != "of another library" {
+            let first = try DatabaseQueue(path: target)
+            try await first.writeWithoutTransaction { db in try db.execute(sql: "DROP TABLE identity") }
+            try first.close()
+        }
+        let before = try bytes(of: target)
+        await #expect(throws: LibraryError.otherLibrary(path: target)) { try await library.backup(to: target) }
+        #expect(try bytes(of: target) == before)
+        #expect(try await library.backup(to: target, force: true).books == 1)
+    }
+
+    @Test func `makes no folder where a disk may be missing`() async throws {
+        for target in [folder("stick/b.sqlite"), folder("stick/deep/b.sqlite")] {
+            await #expect(throws: LibraryError.noBackupFolder(path: SystemCalls.folder(of: target))) {
+                try await library.backup(to: target)
+            }
+        }
+        await #expect(throws: LibraryError.noBackupFolder(path: folder("stick/"))) {
+            try await library.backup(into: folder("stick/"), at: noon)
+        }
+        #expect(!names(in: folder.path).contains("stick"))
     }
 
     @Test func `replaces an empty file, an older backup, and the target of a link`() async throws {

@@ -206,6 +206,25 @@ import Testing
         #expect(logged.withLock(\.first)?.hasPrefix("cannot remove the pictures of deleted books: ") == true)
     }
 
+    @Test(arguments: ["../library.sqlite", "..", ".hidden", "a/../../library.sqlite"])
+    func `never leaves its folder, even if an id in the library is a path`(id: String) async throws {
+        let book = try await library.save(isbn(1), record("Book"))
+        try await library.write { db in
+            try db.execute(sql: "UPDATE edition SET uuid = ?", arguments: [id])
+            try db.execute(sql: "INSERT INTO cover VALUES (1, 'person', 1, 1, NULL)")
+        }
+        let edition = ID<Edition>(rawValue: id)
+        #expect(try await library.cover(of: edition) == nil)
+        await #expect(throws: LibraryError.noSuchEdition(edition)) {
+            try await library.keepOwnCover([1], of: edition)
+        }
+        _ = try await library.trash([book.id], at: noon)
+        try await library.purge([book.id])
+        try await library.sweepCovers()
+        #expect(try await library.books(matching: BookQuery()).total == 0)
+        #expect(try fileFacts(folder("library.sqlite")) != nil)
+    }
+
     @Test func `refuses too large pictures, and ids that are unknown or a path`() async throws {
         let one = try await edition(1)
         await #expect(throws: LibraryError.coverTooLarge(bytes: (5 << 20) + 1, limit: 5 << 20)) {

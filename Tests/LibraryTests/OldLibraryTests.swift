@@ -1,6 +1,8 @@
 import Bookplate
 import FoundationEssentials
 import GRDB
+import Glibc
+import SystemCalls
 import Testing
 
 @testable import Library
@@ -89,5 +91,165 @@ import Testing
         _ = try await library.undo(later.id, at: noon)
         _ = try await library.undo(ID(rawValue: "change8"), at: noon)
         #expect(try await status(3) == nil)
+    }
+}
+
+/// Makes a library as a version of Bookplate with an earlier schema has left it, with work that can be undone.
+private func makeOldLibrary(_ version: Int, at path: String) throws {
+    let folder = folder(of: #filePath) + "/OldLibraries/"
+    let old = try DatabaseQueue(path: path)
+    try old.write { db in
+        for part in 1...version {
+            try db.execute(sql: String(decoding: readFile("\(folder)\(part).sql", limit: 1 << 20), as: UTF8.self))
+        }
+    }
+    try old.close()
+}
+
+@Suite struct `A library of each earlier version` {
+    let folder = Folder()
+    var path: String { folder("library.sqlite") }
+    var backups: String { folder("backups") }
+
+    /// Returns the rows of every table, as text, except the tables of SQLite, of the search and of the migrator.
+    private func rows(_ path: String) throws -> [String: [String]] {
+        let file = try DatabaseQueue(path: path)
+        defer { try? file.close() }
+        return try file.read { db in
+            let tables = try String.fetchAll(
+                db,
+                sql: """
+                    SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT GLOB 'sqlite_*'
+                        AND name NOT GLOB 'searchText_*' AND name NOT IN ('grdb_migrations', 'searchStale')
+                    """)
+            return try Dictionary(
+                uniqueKeysWithValues: tables.map { table in
+                    (table, try Row.fetchAll(db, sql: "SELECT * FROM \"\(table)\"").map(\.description).sorted())
+                })
+        }
+    }
+
+    /// The versions of which there are files.
+    static let versions = 1...5
+
+    @Test(arguments: versions)
+    func `has everything after it was opened, and every change can be undone`(version: Int) async throws {
+        try makeOldLibrary(version, at: path)
+        let before = try rows(path)
+        try LibraryFile.open(at: path).close()
+        let after = try rows(path)
+        // The rate limits of the sources are no longer in the library.
+        for (table, old) in before where table != "sourceState" {
+            let new = try #require(after[table])
+            // The migration to version 2 adds the rows that are needed to undo earlier changes of a status.
+            if table == "changeRow" { #expect(Set(old).isSubset(of: new)) } else { #expect(new == old, "\(table)") }
+        }
+        #expect(after["identity"]?.count == 1)
+
+        let library = try LibraryFile.open(at: path)
+        #expect(try await library.find("hand of") == ["The Left Hand of Darkness"])
+        #expect(try await library.find("ahre muller").isEmpty)
+        #expect(try await library.find("ahre mueller") == ["Zeit und Ähre"])
+        let read = try #require(try await library.books(matching: BookQuery()).books.first { $0.copy.status == .read })
+        #expect(read.copy.readings.map(\.state) == [.finished])
+        #expect(try await library.items(in: [.waiting]).count == 2)
+        var undone = 0
+        while let change = try await library.lastChange() {
+            _ = try await library.undo(change.id, at: noon)
+            undone += 1
+        }
+        #expect(undone == (before["change"] ?? []).count - 1)
+        #expect(try await library.dump().filter { !$0.hasPrefix("subject") && !$0.hasPrefix("intakeItem") }.isEmpty)
+        #expect(try await library.read { db in try db.rows("PRAGMA foreign_key_check").count } == 0)
+        try await library.check()
+    }
+
+    @Test(arguments: versions.filter { $0 < Schema.version })
+    func `is backed up before it is migrated`(version: Int) async throws {
+        try makeOldLibrary(version, at: path)
+        let before = try rows(path)
+        let library = try LibraryFile.open(at: path, clock: { noon })
+        let backup = try #require(library.updateBackup)
+        #expect(backup.path == backups + "/library-before-update-2026-11-21T120000Z.sqlite")
+        #expect(backup.books == 4)
+        #expect(names(in: backups) == [name(of: backup.path)])
+        #expect(try FileHeader(of: backup.path).userVersion == version)
+        #expect(try rows(backup.path) == before)
+        // The backup is not one of the daily backups, and is never removed.
+        for day in 1..<40 {
+            _ = try await library.backup(into: backups, at: noon.addingTimeInterval(Double(day) * 86_400))
+        }
+        #expect(names(in: backups).contains(name(of: backup.path)))
+        try library.close()
+        #expect(try LibraryFile.open(at: path).updateBackup == nil)
+        // It leads back to the earlier version.
+        _ = try LibraryFile.restore(from: backup.path, to: path, at: noon)
+        let restored = try rows(path)
+        // A restore ends all sign-ins.
+        for (table, old) in before where table != "signIn" { #expect(restored[table] == old, "\(table)") }
+    }
+
+    @Test func `is not backed up if there is nothing in it`() async throws {
+        let old = try DatabaseQueue(path: path)
+        try Schema.migrate(old, upTo: 3)
+        try old.close()
+        #expect(try LibraryFile.open(at: path).updateBackup == nil)
+        #expect(names(in: folder.path) == ["library.sqlite"])
+    }
+
+    @Test func `is left byte for byte if the backup cannot be written, and can be opened later`() throws {
+        try makeOldLibrary(2, at: path)
+        try write(Array("in the way".utf8), to: backups)
+        let before = try snapshot(folder.path)
+        let error = #expect(throws: LibraryError.self) { try LibraryFile.open(at: path) }
+        guard case .notUpgraded(path, _)? = error else { throw try #require(error) }
+        #expect(error?.description.contains(backups) == true)
+        #expect(try snapshot(folder.path) == before)
+        unlink(backups)
+        #expect(try LibraryFile.open(at: path).updateBackup != nil)
+    }
+
+    @Test(.enabled(if: canMount, "needs root and mount"))
+    func `is left byte for byte if there is no room for the backup`() throws {
+        let disk = try SmallDisk(bytes: 1 << 20)
+        let path = disk("library.sqlite")
+        try makeOldLibrary(2, at: path)
+        let before = try bytes(of: path)
+        try write([UInt8](repeating: 1, count: (1 << 20) - before.count - 100_000), to: disk("other"))
+        let error = #expect(throws: LibraryError.self) { try LibraryFile.open(at: path) }
+        guard case .notUpgraded(path, .noRoom)? = error else { throw try #require(error) }
+        #expect(error?.category == .inputOutput)
+        #expect(try bytes(of: path) == before)
+        #expect(names(in: disk("backups")).isEmpty)
+        try disk.grow(to: 8 << 20)
+        #expect(try LibraryFile.open(at: path).updateBackup?.books == 4)
+    }
+
+    @Test func `is left byte for byte if it is damaged, and is not backed up`() throws {
+        try makeOldLibrary(3, at: path)
+        var content = try bytes(of: path)
+        // The page of the last table that has rows.
+        content.replaceSubrange((content.count - 4096)..., with: [UInt8](repeating: 0xA5, count: 4096))
+        try write(content, to: path)
+        let error = #expect(throws: LibraryError.self) { try LibraryFile.open(at: path) }
+        #expect(error?.category == .corrupt)
+        #expect(error?.description.contains(path + ":") == true)
+        #expect(try bytes(of: path) == content)
+        #expect(names(in: backups).isEmpty)
+    }
+
+    @Test func `is migrated by one of several processes that open it at once, with one backup`() async throws {
+        try makeOldLibrary(4, at: path)
+        let opened = try await withThrowingTaskGroup(of: LibraryFile.self) { [path] group in
+            for number in 0..<6 {
+                group.addTask {
+                    try LibraryFile.open(at: path, device: "station \(number)", lockTimeout: .seconds(60))
+                }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(opened.filter { $0.updateBackup != nil }.count == 1)
+        for library in opened { #expect(try await library.find("").count == 4) }
+        #expect(names(in: backups).count == 1)
     }
 }

@@ -118,6 +118,108 @@ import Testing
         try await library.save(dune, record("Dune"))
     }
 
+    /// A library's first transaction is written with a rollback journal. The argument is the part of the file that was
+    /// written before a power cut.
+    @Test(arguments: ["nothing", "zeros", "half", "everything"])
+    func `a file whose first transaction was cut off is a new library`(written: String) async throws {
+        let path = folder("library.sqlite")
+        try write([], to: path)
+        let queue = try DatabaseQueue(path: path)
+        try await queue.writeWithoutTransaction { db in
+            // With such a small cache, pages are written to the file before the commit.
+            try db.execute(sql: "BEGIN; PRAGMA application_id = \(Schema.applicationID);")
+            try db.execute(sql: "CREATE TABLE t (x); PRAGMA cache_spill = 1; PRAGMA cache_size = 1;")
+            try db.execute(
+                sql: """
+                    WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100)
+                    INSERT INTO t SELECT zeroblob(1000) FROM n
+                    """)
+            var main = try bytes(of: path)
+            let journal = try bytes(of: path + "-journal")
+            #expect(main.count > 4096 && journal.count >= 512)
+            switch written {
+            case "nothing": main = []
+            case "zeros": main = [UInt8](repeating: 0, count: 4096)
+            case "half": main = Array(main.prefix(2000)) + [UInt8](repeating: 0, count: 2096)
+            default: break
+            }
+            try write(main, to: folder("cut.sqlite"))
+            try write(journal, to: folder("cut.sqlite-journal"))
+            try db.execute(sql: "ROLLBACK")
+        }
+        try queue.close()
+        let library = try LibraryFile.open(at: folder("cut.sqlite"))
+        #expect(library.isNew)
+        try await library.save(dune, record("Dune"))
+        try library.close()
+        #expect(try await LibraryFile.open(at: folder("cut.sqlite")).find("") == ["Dune"])
+        #expect(!names(in: folder.path).contains { $0.contains("journal") || $0.contains("rollback") })
+    }
+
+    @Test func `a foreign file with an interrupted transaction is refused and left byte for byte`() async throws {
+        let path = folder("library.sqlite")
+        let journal: [UInt8] = [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7] + [UInt8](repeating: 0, count: 504)
+        for content in [Array("Dear diary".utf8), (0..<9000).map { UInt8(truncatingIfNeeded: $0 * 7) }] {
+            try write(content, to: path)
+            try write(journal, to: path + "-journal")
+            let before = try snapshot(folder.path)
+            let error = #expect(throws: LibraryError.self) { try LibraryFile.open(at: path) }
+            #expect(error?.category == .corrupt)
+            #expect(try snapshot(folder.path) == before)
+        }
+    }
+
+    /// Damages libraries in many ways, with and without a log. Those that are refused must be left as they are.
+    @Test(arguments: 0..<8)
+    func `a damaged library is left byte for byte if it is refused`(seed: Int) async throws {
+        let library = try LibraryFile.open(at: folder("sound"))
+        _ = try await library.add(
+            (0..<60).map { try confirmed(isbn($0), record("Book \($0)", by: ["Author \($0)"])) }, at: noon)
+        _ = try await library.database.writeWithoutTransaction { try $0.checkpoint(.truncate) }
+        let (checkpointed, path) = (try bytes(of: folder("sound")), folder("library.sqlite"))
+        try await library.save(dune, record("Dune"))
+        let log = try bytes(of: folder("sound-wal"))
+        try library.close()
+        let closed = try bytes(of: folder("sound"))
+        for suffix in ["", "-lock"] { unlink(folder("sound") + suffix) }
+        var chance = Chance(UInt64(seed))
+        var refused = 0
+        for _ in 0..<40 {
+            let hasLog = chance.below(2) == 0
+            var (main, wal) = (hasLog ? checkpointed : closed, hasLog ? log : [])
+            // Damage is most often where it does the most harm: in the header and in the schema.
+            let isInLog = hasLog && chance.below(3) == 0
+            let limit = [100, 4096, 40 * 4096, Int.max][chance.below(4)]
+            func damage(_ bytes: inout [UInt8]) {
+                let place = chance.below(min(limit, bytes.count))
+                switch chance.below(5) {
+                case 0: bytes[place] ^= UInt8(1 << chance.below(8))
+                case 1: bytes[place] = UInt8(chance.below(256))
+                case 2:
+                    let end = min(place + 1 + chance.below(600), bytes.count)
+                    bytes.replaceSubrange(place..<end, with: [UInt8](repeating: 0, count: end - place))
+                case 3: bytes.removeLast(bytes.count - place)
+                default:
+                    let end = min(place + 1 + chance.below(9000), bytes.count)
+                    bytes.replaceSubrange(place..<end, with: (place..<end).map { _ in UInt8(chance.below(256)) })
+                }
+            }
+            if isInLog { damage(&wal) } else { damage(&main) }
+            for suffix in ["", "-wal", "-shm", "-journal"] { unlink(path + suffix) }
+            try write(main, to: path)
+            if hasLog { try write(wal, to: path + "-wal") }
+            let before = try snapshot(folder.path)
+            do {
+                try LibraryFile.open(at: path).close()
+            } catch is LibraryError {
+                refused += 1
+                let after = try snapshot(folder.path).filter { !$0.key.hasSuffix("-shm") }
+                #expect(after == before, "\(after.mapValues(\.count)) \(before.mapValues(\.count))")
+            }
+        }
+        #expect(refused >= 5)
+    }
+
     /// One letter of a name in the schema has changed, so the file is sound for SQLite.
     @Test(arguments: [("edition", " uuid TEXT", " uuie TEXT"), ("copy", "rating", "ratimg")])
     func `a library with a changed letter in its schema is said to be damaged`(
@@ -154,14 +256,14 @@ import Testing
     {
         let path = folder("library.sqlite")
         try await make(what, at: path)
-        let before = try snapshot()
+        let before = try snapshot(folder.path)
 
         let error = #expect(throws: LibraryError.self) { try LibraryFile.open(at: path) }
 
         #expect(error?.category == (what == .newer || what == .newerInLog ? .configuration : .corrupt))
         #expect(error?.description.contains(path) == true)
         if [.text, .binary, .foreign, .newer].contains(what) { #expect(try fileFacts(path + "-lock") == nil) }
-        let after = try snapshot()
+        let after = try snapshot(folder.path)
         #expect(after.filter { !$0.key.hasSuffix("-shm") } == before.filter { !$0.key.hasSuffix("-shm") })
     }
 
@@ -222,11 +324,13 @@ import Testing
         let start = content.count / 2 / 4096 * 4096
         content.replaceSubrange(start..<start + 4096, with: [UInt8](repeating: 0xA5, count: 4096))
         try write(content, to: folder("library.sqlite"))
-        let before = try snapshot()
+        let before = try snapshot(folder.path)
 
         let error = #expect(throws: LibraryError.self) { try LibraryFile.open(at: folder("library.sqlite")) }
         #expect(error?.category == .corrupt)
-        #expect(try snapshot().filter { !$0.key.hasSuffix("-shm") } == before.filter { !$0.key.hasSuffix("-shm") })
+        #expect(
+            try snapshot(folder.path).filter { !$0.key.hasSuffix("-shm") }
+                == before.filter { !$0.key.hasSuffix("-shm") })
     }
 
     @Test func `a folder at the path is refused`() throws {
@@ -294,11 +398,6 @@ import Testing
     func `refuses network file systems only`(type: String, isRefused: Bool) throws {
         #expect(FileSystemKind.refused.contains(type) == isRefused)
         #expect(try FileSystemKind.network(at: folder.path) == nil)
-    }
-
-    /// Returns the content of every file in the folder.
-    private func snapshot() throws -> [String: [UInt8]] {
-        try Dictionary(uniqueKeysWithValues: names(in: folder.path).map { ($0, try bytes(of: folder($0))) })
     }
 
     /// Copies the files of a database while it is open. The copy is in the state in which a killed process leaves a

@@ -84,6 +84,95 @@ private func after(days: Int) -> Date { noon.addingTimeInterval(Double(days) * 8
         #expect(try await new.identity() == other.identity())
     }
 
+    @Test func `are never removed by a library that was begun in the place of a lost one`() async throws {
+        let (path, beside) = (folder("mine/library.sqlite"), folder("mine/backups"))
+        for day in 0..<9 { _ = try await mine.backup(into: beside, at: after(days: day)) }
+        let lost = names(in: beside)
+        let id = try await mine.identity()
+        #expect(try await mine.newestOtherBackup() == nil)
+        try mine.close()
+        unlink(path)
+        // The id cannot be read any more, but all backups are of one library.
+        let found = try own(nil, in: beside)
+        #expect(found.backups.count == 8 && !found.areMixed && found.backups[0].library == id)
+
+        let new = try LibraryFile.open(at: path, device: "raspi")
+        #expect(new.isNew)
+        #expect(try await new.newestOtherBackup()?.at == after(days: 8))
+        try await new.save(odyssey, record("The Odyssey"))
+        // The first backup is made in the same second as the last one of the lost library.
+        for day in 8..<60 { _ = try await new.backup(into: beside, at: after(days: day)) }
+        #expect(Set(lost).isSubset(of: names(in: beside)))
+        #expect(names(in: beside).count == 8 + 10)
+        let mixed = try own(await new.identity(), in: beside)
+        #expect(mixed.backups.count == 10 && mixed.others.count == 8 && mixed.others[0].library == id)
+        #expect(try own(nil, in: beside).areMixed)
+        try new.close()
+        #expect(try !LibraryFile.open(at: path).isNew)
+    }
+
+    @Test func `are no sign of a lost library if they have the name of another one in the folder`() async throws {
+        for kind in BackupKind.allCases {
+            _ = try await mine.backup(into: folder("mine/backups"), as: kind, at: noon)
+        }
+        for name in ["outbox", "library-2"] {
+            let neighbour = try LibraryFile.open(at: folder("mine/\(name).sqlite"))
+            #expect(try LibraryFile.newestBackup(besideLibraryAt: folder("mine/\(name).sqlite")) == nil)
+            #expect(try await neighbour.newestOtherBackup() == nil)
+            try await neighbour.save(odyssey, record("The Odyssey"))
+            _ = try await neighbour.backup(into: folder("mine/backups"), at: noon)
+            #expect(try await mine.newestOtherBackup() == nil)
+        }
+        #expect(names(in: folder("mine/backups")).count == 5)
+    }
+
+    @Test func `beside the library bring the id of a lost library back`() async throws {
+        let (path, beside) = (folder("mine/library.sqlite"), folder("mine/backups"))
+        let backup = try await mine.backup(into: beside, at: noon).path
+        let id = try await mine.identity()
+        try mine.close()
+        unlink(path)
+        let new = try LibraryFile.open(at: path)
+        let other = try await new.identity()
+        try new.close()
+        _ = try LibraryFile.restore(from: backup, to: path, keeping: other, at: noon)
+        #expect(try LibraryFile.identity(at: path) == id)
+    }
+
+    @Test func `are not removed if they are not known to belong to the library`() async throws {
+        let beside = folder("mine/backups")
+        for day in 0..<3 { _ = try await mine.backup(into: beside, at: after(days: day)) }
+        // One without an id, one that is damaged, and one that is another library's.
+        let kept = names(in: beside)
+        let first = try DatabaseQueue(path: beside + "/" + kept[0])
+        try await first.writeWithoutTransaction { db in try db.execute(sql: "DROP TABLE identity") }
+        try first.close()
+        try write(Array("damaged".utf8), to: beside + "/" + kept[1])
+        unlink(beside + "/" + kept[2])
+        _ = try await other.backup(to: beside + "/" + kept[2])
+        for day in 3..<60 { _ = try await mine.backup(into: beside, at: after(days: day)) }
+        #expect(Set(kept).isSubset(of: names(in: beside)))
+        #expect(names(in: beside).count == 3 + 10)
+    }
+
+    @Test(arguments: ["missing", "empty", "another's"])
+    func `are found by an id that is read without changing the library`(kind: String) async throws {
+        let path = folder("new.sqlite")
+        switch kind {
+        case "empty": try write([], to: path)
+        case "another's": try write(Array("hello".utf8), to: path)
+        default: break
+        }
+        let before = try snapshot(folder.path)
+        if kind == "another's" {
+            #expect(throws: LibraryError.self) { try LibraryFile.identity(at: path) }
+        } else {
+            #expect(try LibraryFile.identity(at: path) == nil)
+        }
+        #expect(try LibraryFile.identity(at: folder("mine/library.sqlite")) == (try await mine.identity()))
+        #expect(try snapshot(folder.path) == before)
+    }
+
     @Test func `have an id that undo, settings and exports leave out`() async throws {
         let id = try await mine.identity()
         #expect(id.count == 8 && id.allSatisfy(\.isHexDigit))

@@ -79,6 +79,47 @@ import Testing
         #expect(try await letsIn(tokens, library) == [false, false, false, false])
     }
 
+    @Test(
+        arguments: [
+            (backup: "1", since: "0", restored: "0"), ("1", nil, nil), ("1", "damaged", nil), ("0", "1", "1"),
+            (nil, "1", "1"),
+            ("1", "missing", nil),
+        ] as [(String?, String?, String?)])
+    func `is open to guests only if it was open to them before`(backup: String?, since: String?, restored: String?)
+        async throws
+    {
+        let library = try LibraryFile.open(at: path)
+        let name = LibrarySetting.guestView.rawValue
+        try await library.set(name, to: backup, at: noon)
+        try await library.set(LibrarySetting.yearlyGoal.rawValue, to: "50", at: noon)
+        _ = try await library.backup(to: folder("b.sqlite"))
+        let isLost = since == "damaged" || since == "missing"
+        if !isLost { try await library.set(name, to: since, at: noon) }
+        try library.close()
+        if since == "damaged" { try write(Array(bytes(of: path).prefix(5000)), to: path) }
+        if since == "missing" { unlink(path) }
+        let report = try LibraryFile.restore(from: folder("b.sqlite"), to: path, at: noon)
+        #expect(report.isAccessClosed == (isLost && backup == "1"))
+        let again = try LibraryFile.open(at: path)
+        #expect(try await again.setting(name) == restored)
+        #expect(try await again.setting(LibrarySetting.yearlyGoal.rawValue) == "50")
+    }
+
+    @Test func `does not include a change that somebody has left open in the backup`() async throws {
+        let library = try LibraryFile.open(at: path)
+        try await library.save(dune, record("Dune"))
+        _ = try await library.backup(to: folder("b.sqlite"))
+        try library.close()
+        let prepared = try DatabaseQueue(path: folder("b.sqlite"))
+        try await prepared.write { db in try db.execute(sql: "INSERT INTO openChange SELECT id FROM change") }
+        try prepared.close()
+        _ = try LibraryFile.restore(from: folder("b.sqlite"), to: path, at: noon)
+        let again = try LibraryFile.open(at: path)
+        try await again.save(odyssey, record("The Odyssey"))
+        _ = try await again.undo(try #require(try await again.changes(limit: 2).last).id, at: noon)
+        #expect(try await again.find("") == ["The Odyssey"])
+    }
+
     @Test func `is not reported if nobody had access`() async throws {
         let library = try LibraryFile.open(at: path)
         _ = try await library.backup(to: folder("b.sqlite"))

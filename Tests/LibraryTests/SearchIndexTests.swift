@@ -167,7 +167,14 @@ import Testing
                 sql: """
                     DROP TABLE listing; DROP TABLE searchText; DROP TABLE searchStale;
                     DROP INDEX authorByFolded; DROP INDEX tagByFolded;
-                    DELETE FROM grdb_migrations WHERE identifier LIKE '3%'; PRAGMA user_version = 2;
+                    DROP TRIGGER outboxCapture; DROP TRIGGER outboxChange; DROP TRIGGER outboxKeeps;
+                    DROP TABLE outboxItem; DROP TABLE outbox; DROP TABLE delivery; DROP TABLE station;
+                    DROP TABLE accessCode; DROP TABLE signIn; DROP TABLE wrongCode;
+                    CREATE TABLE sourceState (
+                        source TEXT PRIMARY KEY,
+                        state TEXT NOT NULL CHECK (json_valid(state))
+                    ) STRICT, WITHOUT ROWID;
+                    DELETE FROM grdb_migrations WHERE identifier > '3'; PRAGMA user_version = 2;
                     """)
         }
         try old.close()

@@ -69,6 +69,13 @@ import Testing
         try withScan { scan in
             try fill(scan)
             let folder = scan.home.path + "/usb"
+            // The stick that the folder belongs to may not be connected, so the folder is not created.
+            for target in [folder + "/", folder + "/my.sqlite", folder + "/deep/my.sqlite"] {
+                let refused = try scan.run("backup", target)
+                #expect(refused.status == 74 && refused.err.contains("mkdir") && refused.err.contains(folder))
+            }
+            #expect(!FileManager.default.fileExists(atPath: folder))
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
             #expect(try scan.run("backup", folder + "/").status == 0)
             #expect(try scan.run("backup", folder + "/my.sqlite").lines == [folder + "/my.sqlite"])
             #expect(try scan.run("backup", folder).status == 0)
@@ -77,6 +84,58 @@ import Testing
             #expect(try scan.run("backup", folder, folder).status == 64)
             let listed = try scan.run("backup", "--list", folder).out
             #expect(listed.contains("1 book  \(folder)/my.sqlite"))
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func `are not made without a library, and nothing is created`(isEmpty: Bool) throws {
+        try withScan { scan in
+            if isEmpty { try Data().write(to: URL(fileURLWithPath: scan.library)) }
+            let before = try FileManager.default.contentsOfDirectory(atPath: scan.home.path)
+            for arguments in [["backup"], ["backup", scan.home.path + "/b.sqlite"], ["backup", "--daily"]] {
+                let ending = try scan.run(arguments)
+                #expect(ending.status == 3 && ending.err.contains("there is no library yet"), "\(ending.err)")
+            }
+            let after = try FileManager.default.contentsOfDirectory(atPath: scan.home.path)
+            // The test writes the output of each command beside the library.
+            let isOutput = { (name: String) in ["in-", "out-", "err-"].contains { name.hasPrefix($0) } }
+            #expect(after.filter { !isOutput($0) }.sorted() == before.filter { !isOutput($0) }.sorted())
+        }
+    }
+
+    @Test func `replace a backup of another library only with --force`() throws {
+        try withScan { scan in
+            try fill(scan)
+            var other = scan
+            other.environment["BOOKPLATE_LIBRARY"] = scan.home.path + "/other.sqlite"
+            try other.run("--isbn", "9780441478125", "9780140449136", "--yes")
+            let target = scan.home.path + "/b.sqlite"
+            try other.run("backup", target)
+            let refused = try scan.run("backup", target)
+            #expect(refused.status == 3 && refused.err.contains("--force"), "\(refused.err)")
+            let before = try Data(contentsOf: URL(fileURLWithPath: other.library))
+            #expect(try scan.run("backup", other.library).status == 3)
+            #expect(try Data(contentsOf: URL(fileURLWithPath: other.library)) == before)
+            #expect(try scan.run("backup", target, "--force").status == 0)
+            #expect(try scan.run("backup", target).status == 0)
+            #expect(try scan.run("backup", "--list", scan.home.path).out.contains("1 book  \(target)"))
+        }
+    }
+
+    @Test func `that a person makes all stay, and a timer makes one a day`() throws {
+        try withScan { scan in
+            try fill(scan)
+            #expect(try scan.run("backup", "--daily").err.contains("already been made"))
+            for _ in 0..<3 { #expect(try scan.run("backup").status == 0) }
+            #expect(backups(scan).filter { $0.contains("-manual-") }.count == 3)
+            #expect(backups(scan).count == 4)
+            try sqlite(scan.library, "DELETE FROM chore WHERE name = 'backup'")
+            let daily = try scan.run("backup", "--daily", "--json").objects()
+            #expect(daily.count == 1 && daily[0]["books"] as? Int == 1)
+            #expect(backups(scan).filter { $0.contains("-manual-") }.count == 3)
+            for arguments in [["--daily", "x.sqlite"], ["--daily", "--list"], ["--force"]] {
+                #expect(try scan.run(["backup"] + arguments).status == 64)
+            }
         }
     }
 

@@ -163,6 +163,14 @@ import Testing
         ("never backed up", facts(.open(books: 9, waiting: 0)), "backup", .unknown, "scan backup"),
         ("backed up", facts(.open(books: 9, waiting: 0), backup: -86_400), "backup", .ok, "2026-11-17"),
         (
+            "missing beside its backups", facts(.missing, otherBackup: lost), "library", .attention,
+            "has backups, the newest of 2026-11-17 with 7 books. To put the newest backup in place, run 'scan restore'"
+        ),
+        (
+            "new beside the backups of another", facts(.open(books: 9, waiting: 0), backup: -60, otherBackup: lost),
+            "backup", .attention, "run 'scan restore library-1.sqlite'"
+        ),
+        (
             "backed up long ago", facts(.open(books: 9, waiting: 0), backup: -86_400 * 40), "backup", .attention,
             "40 days"
         ),
@@ -170,10 +178,16 @@ import Testing
 
     private static let now = Date(timeIntervalSince1970: 1_795_000_000)  // 2026-11-18
 
+    private static let lost = StoredBackup(
+        path: "/backups/library-1.sqlite", at: now.addingTimeInterval(-86_400), bytes: 1, books: 7, library: "lost")
+
     private static func facts(
-        _ status: LibraryFacts.Status, free: Int64? = 80_000_000_000, backup: TimeInterval? = nil
+        _ status: LibraryFacts.Status, free: Int64? = 80_000_000_000, backup: TimeInterval? = nil,
+        otherBackup: StoredBackup? = nil
     ) -> LibraryFacts {
-        LibraryFacts(path: "/l", status: status, free: free, backup: backup.map { now.addingTimeInterval($0) })
+        LibraryFacts(
+            path: "/l", status: status, free: free, backup: backup.map { now.addingTimeInterval($0) },
+            otherBackup: otherBackup)
     }
 
     @Test(arguments: libraries)
@@ -182,7 +196,7 @@ import Testing
     {
         let check = try #require(LibraryChecks(facts: facts, now: Self.now).all.first { $0.name == name })
         #expect(check.state == state, "\(what): \(check)")
-        #expect("\(check.fact) \(check.next ?? "")".contains(word), "\(what): \(check)")
+        #expect("\(check.fact). \(check.next ?? "")".contains(word), "\(what): \(check)")
     }
 
     static let clocks: [(String, TimeInterval, [Int], Check.State, String)] = [

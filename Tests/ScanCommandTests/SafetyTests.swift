@@ -88,7 +88,7 @@ import Testing
             let other = try DatabaseQueue(path: scan.library, configuration: configuration)
             let running = try other.writeWithoutTransaction { db in
                 // The commit leaves a write-ahead log; without one, opening the library would wait instead.
-                try db.execute(sql: "PRAGMA user_version = 1; BEGIN IMMEDIATE")
+                try db.execute(sql: "INSERT INTO chore VALUES ('x', 1); BEGIN IMMEDIATE")
                 let running = try scan.start(["--stdin", "--yes", "--json"], input: Data("9780441013593\n".utf8))
                 // Waits until it reports that it retries.
                 try waitBlocking(for: "the message") { try running.error().contains("Trying again") }

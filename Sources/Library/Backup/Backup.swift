@@ -19,6 +19,9 @@ public struct CopyReport: Sendable, Equatable {
     /// True if a restore has removed the access code or revoked stations. It does so if the previous library, which has
     /// the current access code and stations, could not be read.
     public var isAccessClosed = false
+    /// The tables and indexes in a restored backup that Bookplate has not created, such as "table bookmark". They do
+    /// nothing.
+    public var unknownObjects: [String] = []
 }
 
 extension LibraryFile {
@@ -27,33 +30,35 @@ extension LibraryFile {
     /// it to its final name. An existing file is replaced only when the copy is complete. If anything fails, the
     /// existing file stays.
     ///
-    /// This replaces only an empty file or an older backup, never the library itself or a file that is not a Bookplate
-    /// library.
+    /// This replaces only an empty file or an older backup of the same library, never the library itself, a library in
+    /// use, or a file that is not a Bookplate library.
     ///
     /// - Parameters:
-    ///   - target: the path of the file to write or replace. Links are followed.
+    ///   - target: the path of the file to write or replace. Links are followed. Its folder must exist, unless it is
+    ///     the library's own folder `backups`, because a missing folder may be on a disk that is not connected.
+    ///   - force: true to replace also a backup of another library, or one that cannot be read.
     ///   - progress: the function that receives the completed fraction, from 0 to 1. If it throws, the backup ends.
     /// - Throws: ``LibraryError``.
     public func backup(
-        to target: String, progress: @escaping @Sendable (Double) throws -> Void = { _ in }
+        to target: String, force: Bool = false, progress: @escaping @Sendable (Double) throws -> Void = { _ in }
     ) async throws -> CopyReport {
         var partial: String?
         do {
-            try createFolder(folder(of: target))
+            let identity = try await identity()
+            if isOwnFolder(folder(of: target)) {
+                try createFolderBeside(folder(of: target))
+            } else if try fileFacts(folder(of: target)) == nil {
+                throw LibraryError.noBackupFolder(path: folder(of: target))
+            }
             let destination = BackupTarget(target)
-            try destination.check(against: path)
+            // The locks are held until the file has been replaced.
+            let lock = try destination.check(against: path, identity: force ? nil : identity)
+            defer { withExtendedLifetime(lock) {} }
             let copy = destination.partial()
             partial = copy
             beginPartial(copy)
             let report = try await database.read { db in
-                // The first read begins the transaction whose state is copied.
-                let expected = try rowCounts(db)
-                try destination.checkRoom(for: db)
-                let facts = try copyLibrary(db, to: copy, named: target, progress: progress)
-                guard facts.rows == expected else {
-                    throw LibraryError.corrupt(path: target, what: "it has a different number of rows than the library")
-                }
-                return CopyReport(path: target, bytes: facts.bytes, books: facts.books)
+                try destination.write(db, to: copy, named: target, progress: progress)
             }
             try commitFile(copy, to: destination.path)
             endPartial(copy)
@@ -70,6 +75,66 @@ extension LibraryFile {
                 throw LibraryError.corrupt(path: path ?? ":memory:", what: what)
             }
             throw error
+        }
+    }
+}
+
+extension BackupTarget {
+    /// Writes the copy that will replace the target, and checks it.
+    ///
+    /// - Parameters:
+    ///   - partial: the path of the copy, which does not exist yet.
+    ///   - target: the path that errors and the report give for the copy.
+    func write(
+        _ db: Database, to partial: String, named target: String, progress: @escaping (Double) throws -> Void
+    ) throws -> CopyReport {
+        // The first read begins the transaction whose state is copied.
+        let expected = try rowCounts(db)
+        try checkRoom(for: db)
+        let facts = try copyLibrary(db, to: partial, named: target, progress: progress)
+        guard facts.rows == expected else {
+            throw LibraryError.corrupt(path: target, what: "it has a different number of rows than the library")
+        }
+        return CopyReport(path: target, bytes: facts.bytes, books: facts.books)
+    }
+}
+
+extension LibraryLocation {
+    /// Makes a backup of a library that is about to be migrated, in the folder `backups` beside it. It is never
+    /// removed.
+    ///
+    /// - Parameter isAlone: true if the caller has the locks *opening* and *in use*.
+    /// - Returns: `nil` if the library contains no work of a person.
+    /// - Throws: ``LibraryError/corrupt(path:what:)`` if the library is damaged, and otherwise
+    ///   ``LibraryError/notUpgraded(path:cause:)``.
+    func backUpBeforeUpdate(isAlone: Bool, at now: Date) throws -> CopyReport? {
+        let own = LibraryFile.ownBackupFolder(of: path)
+        var partial: String?
+        do {
+            return try read(isAlone: isAlone) { db in
+                let tables = ["edition", "copy", "intakeItem", "change", "setting"]
+                guard try tables.contains(where: { try db.row("SELECT 1 FROM \($0) LIMIT 1") != nil }) else {
+                    return nil
+                }
+                try createFolderBeside(own)
+                let target = try BackupRotation(ofLibraryAt: path).freePath(in: own, .beforeUpdate, at: now)
+                let destination = BackupTarget(target)
+                let copy = destination.partial()
+                partial = copy
+                let report = try destination.write(db, to: copy, named: target, progress: { _ in })
+                guard chmod(copy, try fileMode(in: own)) == 0 || errno == EPERM else {
+                    throw LibraryError(errno: errno, path: copy)
+                }
+                try commitFile(copy, to: destination.path)
+                return report
+            }
+        } catch {
+            if let partial { removeDatabase(partial) }
+            switch LibraryError.translated(error, path: path) {
+            case LibraryError.corrupt(_, let what): throw LibraryError.corrupt(path: path, what: what)
+            case let cause as LibraryError: throw LibraryError.notUpgraded(path: path, cause: cause)
+            case let other: throw other
+            }
         }
     }
 }
@@ -149,7 +214,7 @@ extension LibraryFile {
         at now: Date, copying second: String? = nil,
         progress: @escaping @Sendable (Double) throws -> Void = { _ in }
     ) async throws -> DailyBackup? {
-        guard let own = folderBeside("backups"), let lock else { return nil }
+        guard let own = path.map(Self.ownBackupFolder(of:)), let lock else { return nil }
         guard try await isBackupDue(at: now), try lock.attempt(.exclusive, .backup) else { return nil }
         defer { try? lock.release(.backup) }
         // The previous holder of the lock may just have made the backup.

@@ -19,6 +19,13 @@ public struct StoredBackup: Sendable, Equatable {
     /// The ``LibraryFile/identity()`` of the library that was backed up; `nil` if the file cannot be read, or was made
     /// before libraries had ids.
     public var library: String?
+
+    public init(
+        path: String, at: Date, bytes: Int, books: Int? = nil, problem: String? = nil, library: String? = nil
+    ) {
+        (self.path, self.at, self.bytes) = (path, at, bytes)
+        (self.books, self.problem, self.library) = (books, problem, library)
+    }
 }
 
 extension LibraryFile {
@@ -34,10 +41,14 @@ extension LibraryFile {
             let path = folder + "/" + name
             guard let facts = try? fileFacts(path), facts.st_mode & S_IFMT == S_IFREG else { return nil }
             let written = Date(timeIntervalSince1970: Double(facts.st_mtim.tv_sec))
-            let stamp = BackupRotation.instant(stamp: name.dropLast(BackupRotation.ending.count).suffix(18))
+            let stamp = BackupRotation.instant(
+                stamp: name.dropLast(BackupRotation.ending.count).suffix(BackupRotation.stampLength))
             var backup = StoredBackup(path: path, at: stamp ?? written, bytes: Int(facts.st_size))
             do {
-                (backup.books, backup.library) = try content(ofBackup: path)
+                (backup.books, backup.library) = try content(ofBackup: path) { db in
+                    let books = try Int.fetchOne(db, sql: "SELECT count(*) FROM copy WHERE deleted IS NULL") ?? 0
+                    return (books, try storedIdentity(db))
+                }
             } catch {
                 backup.problem = "\(LibraryError.translated(error, path: path))"
             }
@@ -51,49 +62,77 @@ extension LibraryFile {
         return fileNames(in: folder).filter { !$0.hasPrefix(".") && $0.hasSuffix(BackupRotation.ending) }
     }
 
-    private static func content(ofBackup path: String) throws -> (books: Int, library: String?) {
+    private static func content<Content>(ofBackup path: String, _ read: (Database) throws -> Content) throws -> Content
+    {
         try FileHeader(of: path).check(path: path)
         let backup = try DatabaseQueue(path: path, configuration: configuration(readonly: true))
         defer { try? backup.close() }
-        return try backup.read { db in
-            let books = try Int.fetchOne(db, sql: "SELECT count(*) FROM copy WHERE deleted IS NULL") ?? 0
-            return (books, try storedIdentity(db))
-        }
+        return try backup.read(read)
     }
 }
 
+/// The reason for a backup in a folder, which is part of the backup's name.
+public enum BackupKind: String, Sendable, CaseIterable {
+    /// The backup of the day. Older ones are removed according to ``BackupRotation``.
+    case daily = ""
+    /// A backup that a person asked for. It is never removed.
+    case manual = "manual-"
+    /// The backup before a migration to a newer schema. It is never removed.
+    case beforeUpdate = "before-update-"
+}
+
 extension LibraryFile {
-    /// Makes a backup in a folder, and removes older backups that ``BackupRotation`` does not keep. The file name
-    /// contains the time in UTC. In a folder other than the library's own, it also contains the device and the
-    /// library's id, so that several libraries can share a memory stick without removing each other's backups.
+    /// Makes a backup in a folder. The file name contains the time in UTC. In a folder other than the library's own, it
+    /// also contains the device and the library's id. An existing file is never replaced.
+    ///
+    /// A daily backup removes older daily backups of the same library that ``BackupRotation`` does not keep. A file
+    /// belongs to the library if it contains the library's id, whatever its name is. So several libraries can share a
+    /// memory stick, and a library that was begun in the place of a lost one does not remove the lost one's backups.
     ///
     /// A backup in the library's own folder counts as the day's backup; see ``backUpIfDue(at:copying:progress:)``.
     ///
     /// - Parameters:
-    ///   - folder: the path of the folder, which is created if it does not exist.
+    ///   - folder: the path of the folder, which must exist unless it is the library's own folder `backups`.
     ///   - progress: the function that receives the completed fraction, from 0 to 1. If it throws, the backup ends.
     /// - Throws: ``LibraryError``.
     public func backup(
-        into folder: String, at now: Date, progress: @escaping @Sendable (Double) throws -> Void = { _ in }
+        into folder: String, as kind: BackupKind = .daily, at now: Date,
+        progress: @escaping @Sendable (Double) throws -> Void = { _ in }
     ) async throws -> CopyReport {
-        let isOwn = folderBeside("backups").map { realPath($0) == realPath(folder) } ?? false
-        let rotation = isOwn ? ownRotation : try await sharedRotation()
-        if isOwn { try createFolderBeside(folder) }
+        let isOwn = isOwnFolder(folder)
+        let rotation = isOwn ? BackupRotation(ofLibraryAt: path) : try await sharedRotation()
         // While a backup differs from the library without a reason, none is removed, because it may be the last sound
         // one.
-        let keepsAll = isOwn ? await hasUnexplainedDifferences() : false
-        var report = try await backup(to: folder + "/" + rotation.name(at: now), progress: progress)
+        let keepsAll = isOwn && kind == .daily ? await hasUnexplainedDifferences() : false
+        var report = try await backup(to: rotation.freePath(in: folder, kind, at: now), progress: progress)
         // The group of the service gets the same access to the backups as to the library. On a file system without
         // modes, such as FAT, chmod fails with EPERM.
         if isOwn, chmod(report.path, try fileMode(in: folder)) != 0, errno != EPERM {
             throw LibraryError(errno: errno, path: report.path)
         }
-        for name in keepsAll ? [] : rotation.surplus(fileNames(in: folder), now: now) {
-            // An old backup that cannot be removed does no harm, because the next backup tries again.
-            if unlink(folder + "/" + name) == 0 { report.removed.append(folder + "/" + name) }
+        if kind == .daily, !keepsAll {
+            let identity = try await identity()
+            let own = fileNames(in: folder).filter { name in
+                rotation.instant(of: name) != nil && Self.identity(ofBackup: folder + "/" + name) == identity
+            }
+            for name in rotation.surplus(own, now: now) {
+                // An old backup that cannot be removed does no harm, because the next backup tries again.
+                if unlink(folder + "/" + name) == 0 { report.removed.append(folder + "/" + name) }
+            }
         }
         if isOwn { try await recordBackup(at: now) }
         return report
+    }
+
+    /// Returns true if a folder is the folder `backups` beside this library.
+    func isOwnFolder(_ folder: String) -> Bool {
+        path.map { realPath(Self.ownBackupFolder(of: $0)) == realPath(folder) } ?? false
+    }
+
+    /// Returns the id of the library in a backup; `nil` if the file has none or cannot be read, so that it is not known
+    /// to which library it belongs.
+    fileprivate static func identity(ofBackup path: String) -> String? {
+        do { return try content(ofBackup: path, storedIdentity) } catch { return nil }
     }
 
     /// Returns true if ``compareWithBackups()`` finds a difference. A comparison that fails is logged, because it must
@@ -106,9 +145,6 @@ extension LibraryFile {
             return false
         }
     }
-
-    /// The rotation, which decides which old backups are removed, for the folder `backups` beside the library.
-    private var ownRotation: BackupRotation { BackupRotation(prefix: Self.stem(of: path) + "-") }
 
     /// Returns the rotation, which decides which old backups are removed, for any folder other than the library's own
     /// folder `backups`.
@@ -132,7 +168,7 @@ extension LibraryFile {
 
     /// Returns the default path of a backup; `nil` for a library in memory.
     public func defaultBackupPath(at now: Date) -> String? {
-        folderBeside("backups").map { $0 + "/" + ownRotation.name(at: now) }
+        path.map { Self.ownBackupFolder(of: $0) + "/" + BackupRotation(ofLibraryAt: $0).name(at: now) }
     }
 }
 
@@ -150,6 +186,9 @@ extension Unicode.Scalar {
 public struct OwnBackups: Sendable, Equatable {
     /// The backups that can be read, newest first.
     public var backups: [StoredBackup]
+    /// The backups in the library's own folder that have the library's name, but belong to another library, newest
+    /// first. They are those of a lost library in whose place this one was begun.
+    public var others: [StoredBackup] = []
     /// True if the backups may belong to several libraries, so that a person has to choose one of the backups.
     public var areMixed: Bool
 }
@@ -166,25 +205,46 @@ extension LibraryFile {
     ) -> OwnBackups {
         let readable = backups.filter { $0.problem == nil }.sorted { ($0.at, $0.path) > ($1.at, $1.path) }
         let own = realPath(ownBackupFolder(of: path))
-        let rotation = BackupRotation(prefix: stem(of: realPath(path)) + "-")
-        // A backup in the folder beside the library that has the library's name belongs to the library. This is so even
-        // if the backup has no id, because it was made before libraries had ids.
+        let rotation = BackupRotation(ofLibraryAt: realPath(path))
+        func isInOwnFolder(_ backup: StoredBackup) -> Bool { realPath(folder(of: backup.path)) == own }
+        // A backup in the folder beside the library that has the library's name may be restored without asking, even if
+        // it has no id, because it was made before libraries had ids.
         func isBeside(_ backup: StoredBackup) -> Bool {
-            realPath(folder(of: backup.path)) == own && rotation.instant(of: name(of: backup.path)) != nil
+            isInOwnFolder(backup) && rotation.isName(name(of: backup.path))
         }
         if let identity {
             let fitting = readable.filter { $0.library == identity || $0.library == nil && isBeside($0) }
-            return OwnBackups(backups: fitting, areMixed: false)
+            let others = readable.filter { $0.library != nil && $0.library != identity && isBeside($0) }
+            return OwnBackups(backups: fitting, others: others, areMixed: false)
         }
         let prefix = sharedPrefix(of: realPath(path), device: device ?? hostName())
         let beside = readable.filter(isBeside)
-        let elsewhere = readable.filter { backup in
-            realPath(folder(of: backup.path)) != own && name(of: backup.path).hasPrefix(prefix)
-        }
-        let others = Set(elsewhere.map { $0.library ?? "" }).subtracting(beside.compactMap(\.library))
+        let elsewhere = readable.filter { !isInOwnFolder($0) && name(of: $0.path).hasPrefix(prefix) }
+        let libraries = Set(beside.compactMap(\.library))
+        let others = Set(elsewhere.map { $0.library ?? "" }).subtracting(libraries)
         return OwnBackups(
             backups: readable.filter { beside.contains($0) || elsewhere.contains($0) },
-            areMixed: others.count + (beside.isEmpty ? 0 : 1) > 1)
+            areMixed: others.count + (beside.isEmpty ? 0 : max(1, libraries.count)) > 1)
+    }
+}
+
+extension LibraryFile {
+    /// Returns the newest backup with books in the folder `backups` beside a library that is missing or was just begun.
+    /// If there is one, an earlier library at this place was lost.
+    public static func newestBackup(besideLibraryAt path: String) throws -> StoredBackup? {
+        let rotation = BackupRotation(ofLibraryAt: realPath(path))
+        return try backups(in: ownBackupFolder(of: path)).first { backup in
+            rotation.isName(name(of: backup.path)) && backup.books ?? 0 > 0
+        }
+    }
+
+    /// Returns the newest backup with books in the library's own folder that has the library's name, but belongs to
+    /// another library; `nil` if there is none. If there is one, this library was begun in the place of a lost one.
+    public func newestOtherBackup() async throws -> StoredBackup? {
+        guard let path else { return nil }
+        let backups = try Self.backups(in: Self.ownBackupFolder(of: path))
+        return Self.ownBackups(among: backups, of: path, identity: try await identity()).others
+            .first { $0.books ?? 0 > 0 }
     }
 }
 
@@ -198,9 +258,14 @@ struct BackupTarget {
 
     /// Checks that nothing is lost if a backup replaces the file at the target path.
     ///
-    /// - Parameter library: the path of the library; `nil` for a library in memory.
-    /// - Throws: ``LibraryError/wouldOverwrite(path:what:)`` if the file is neither an older backup nor empty.
-    func check(against library: String?) throws(LibraryError) {
+    /// - Parameters:
+    ///   - library: the path of the library; `nil` for a library in memory.
+    ///   - identity: the id that an existing backup must have; `nil` if any backup may be replaced.
+    /// - Returns: the locks that prevent other processes from opening the file while it is replaced; `nil` if no
+    ///   process has ever opened it as a library.
+    /// - Throws: ``LibraryError/wouldOverwrite(path:what:)`` if the file is neither an older backup nor empty, or is a
+    ///   library in use; ``LibraryError/otherLibrary(path:)`` if its id is not `identity`.
+    func check(against library: String?, identity: String?) throws(LibraryError) -> LibraryLock? {
         let present = try fileFacts(path)
         for suffix in library == nil ? [] : ["", "-wal", "-shm", "-journal", "-lock"] {
             let own = (library ?? "") + suffix
@@ -211,11 +276,11 @@ struct BackupTarget {
             }
             guard !isOwn else { throw refusal("the library itself, or one of its side files") }
         }
-        guard let present else { return }
+        guard let present else { return nil }
         guard present.st_mode & S_IFMT == S_IFREG else { throw refusal("a folder or device") }
         // SQLite would use an existing write-ahead log as the log of the new file.
         guard try fileFacts(path + "-wal")?.st_size ?? 0 == 0 else { throw refusal("a database that is in use") }
-        guard present.st_size > 0 else { return }
+        guard present.st_size > 0 else { return nil }
         let header: FileHeader
         do {
             header = try FileHeader(of: path)
@@ -227,6 +292,13 @@ struct BackupTarget {
         guard header.applicationID == Schema.applicationID else {
             throw refusal("another program's database, not a backup")
         }
+        if let identity, LibraryFile.identity(ofBackup: path) != identity { throw .otherLibrary(path: path) }
+        guard try fileFacts(path + "-lock") != nil else { return nil }
+        let lock = try LibraryLock(path: path + "-lock", mode: 0o600)
+        guard try lock.attempt(.exclusive, .opening), try lock.attempt(.exclusive, .inUse) else {
+            throw refusal("a library that is in use")
+        }
+        return lock
     }
 
     /// Checks that the disk has room for the copy, so that a backup does not fill up a small memory stick and then
@@ -266,12 +338,12 @@ struct BackupTarget {
     private func refusal(_ what: String) -> LibraryError { .wouldOverwrite(path: path, what: what) }
 }
 
-/// The rotation of the backups in a folder. It keeps the newest backup of each of the last seven days on which a backup
-/// was made, and the newest backup of each of the last four weeks in which one was made. Days are in UTC, as in the
-/// file names, and weeks begin on Monday (ISO 8601).
+/// The names of a library's backups in a folder, and the rotation of its daily backups. The rotation keeps the newest
+/// backup of each of the last seven days on which a backup was made, and the newest backup of each of the last four
+/// weeks in which one was made. Days are in UTC, as in the file names, and weeks begin on Monday (ISO 8601).
 ///
-/// Only files that are named like this library's backups are considered, so a copy that a person has given another name
-/// is never removed.
+/// Only files that are named like this library's daily backups are considered. So a backup that a person has asked for,
+/// or has given another name, is never removed.
 struct BackupRotation {
     static let keptDays = 7
     static let keptWeeks = 4
@@ -279,12 +351,30 @@ struct BackupRotation {
     /// The prefix of the library's backup names, such as `library-`. It is everything before the time.
     let prefix: String
 
-    /// Returns the name of a backup, such as `library-2026-11-21T120000Z.sqlite`.
-    func name(at now: Date) -> String { prefix + stamp(now) + Self.ending }
+    init(prefix: String) { self.prefix = prefix }
+
+    /// Creates the rotation for the folder `backups` beside the library at `path`.
+    init(ofLibraryAt path: String?) { prefix = LibraryFile.stem(of: path) + "-" }
+
+    /// Returns the name of a backup, such as `library-2026-11-21T120000Z.sqlite` or
+    /// `library-manual-2026-11-21T120000Z.sqlite`.
+    func name(_ kind: BackupKind = .daily, at now: Date) -> String { prefix + kind.rawValue + stamp(now) + Self.ending }
+
+    /// Returns the path of a backup that does not exist yet. If there is one of the same second, a later second is
+    /// used.
+    func freePath(in folder: String, _ kind: BackupKind, at now: Date) throws(LibraryError) -> String {
+        var at = now
+        while try fileFacts(folder + "/" + name(kind, at: at)) != nil { at.addTimeInterval(1) }
+        return folder + "/" + name(kind, at: at)
+    }
+
+    /// Returns true if a name is one that this library gives its backups, of whatever kind.
+    func isName(_ name: String) -> Bool { BackupKind.allCases.contains { instant(of: name, $0) != nil } }
 
     /// Parses the time at which a backup was begun from the name of its file; `nil` if the name is not one that this
-    /// library gives its backups.
-    func instant(of name: String) -> Date? {
+    /// library gives its backups of this kind.
+    func instant(of name: String, _ kind: BackupKind = .daily) -> Date? {
+        let prefix = prefix + kind.rawValue
         guard name.hasPrefix(prefix), name.hasSuffix(Self.ending),
             name.utf8.count == prefix.utf8.count + Self.stampLength + Self.ending.utf8.count
         else { return nil }
@@ -321,7 +411,7 @@ struct BackupRotation {
     }
 
     static let ending = ".sqlite"
-    private static let stampLength = "2026-11-21T120000Z".utf8.count
+    static let stampLength = "2026-11-21T120000Z".utf8.count
 
     /// Parses a time that ``stamp(_:)`` has written.
     static func instant(stamp text: some StringProtocol) -> Date? {

@@ -12,6 +12,24 @@ extension LibraryFile {
         return id
     }
 
+    /// Reads the id of the library at a path, without migrating it or changing it in any other way.
+    ///
+    /// - Returns: `nil` if the file is missing, empty, or a library that has no id yet.
+    /// - Throws: ``LibraryError`` if the file cannot be read as a library.
+    public static func identity(at path: String, lockTimeout: Duration = .seconds(5)) throws -> String? {
+        let location = LibraryLocation(path)
+        do {
+            guard let facts = try fileFacts(location.path), facts.st_size > 0 else { return nil }
+            let lock = try location.prepare()
+            try lock.acquire(.exclusive, .opening, within: lockTimeout, library: location.path)
+            let isAlone = try lock.attempt(.exclusive, .inUse)
+            guard try location.inspect(isAlone: isAlone) != .new else { return nil }
+            return try location.read(isAlone: isAlone, storedIdentity)
+        } catch {
+            throw LibraryError.translated(error, path: location.path)
+        }
+    }
+
     static func newIdentity() -> String {
         let digits = String(UInt32.random(in: .min ... .max), radix: 16)
         return String(repeating: "0", count: 8 - digits.count) + digits

@@ -10,14 +10,16 @@ extension LibraryFile {
     /// never deleted.
     ///
     /// The settings for network access come from the previous library, not from the backup: the access code is that of
-    /// the previous library, and a station that it has revoked stays revoked. All sign-ins end. If the previous library
-    /// cannot be read, the access code is removed and all stations are revoked (``CopyReport/isAccessClosed``).
+    /// the previous library, a station that it has revoked stays revoked, and guests may view the kiosk's pages only if
+    /// they may in the previous library. All sign-ins end. If the previous library cannot be read, the access code is
+    /// removed, all stations are revoked, and guests may not view the pages (``CopyReport/isAccessClosed``).
     ///
     /// - Parameters:
     ///   - backup: the path of a file that ``backup(to:progress:)`` has made, or of a library.
     ///   - path: the path of the library, which need not exist.
     ///   - identity: the id of the previous library, which the restored library keeps, so that the previous library's
-    ///     backups still belong to it. With `nil`, the restored library has the backup's id.
+    ///     backups still belong to it. With `nil`, the restored library has the backup's id. It also has the backup's
+    ///     id if the backup is in the library's own folder `backups`, because then the backups there belong to it.
     /// - Throws: ``LibraryError``, which is ``LibraryError/inUse(path:)`` if any process has the library open.
     public static func restore(
         from backup: String, to path: String, keeping identity: String? = nil, at now: Date
@@ -34,7 +36,8 @@ extension LibraryFile {
             // has both locks.
             removeDatabase(incoming)
             var report = try copyChecked(backup, to: incoming)
-            if let identity { try setIdentity(identity, of: incoming) }
+            let isFromOwnFolder = realPath(folder(of: backup)) == realPath(ownBackupFolder(of: path))
+            if let identity, !isFromOwnFolder { try setIdentity(identity, of: incoming) }
             report.isAccessClosed = try RestoredAccess.apply(RestoredAccess.read(from: path), to: incoming, at: now)
             // A file system without modes, such as FAT, answers EPERM.
             guard chmod(incoming, location.mode) == 0 || errno == EPERM else {
@@ -55,20 +58,21 @@ extension LibraryFile {
 
     private static func copyChecked(_ backup: String, to incoming: String) throws -> CopyReport {
         do {
-            guard try LibraryLocation(backup).inspect(endedUncleanly: false) == .existing else {
+            guard try LibraryLocation(backup).inspect(isAlone: false) != .new else {
                 throw LibraryError.foreign(path: backup, what: "an empty or missing file")
             }
             let source = try DatabaseQueue(path: backup, configuration: configuration(readonly: true))
             defer { try? source.close() }
-            let facts = try source.read { db in
+            return try source.read { db in
                 let expected = try rowCounts(db)
                 let facts = try copyLibrary(db, to: incoming, named: incoming, progress: { _ in })
                 guard facts.rows == expected else {
                     throw LibraryError.corrupt(path: backup, what: "a copy of it has a different number of rows")
                 }
-                return facts
+                return CopyReport(
+                    path: incoming, bytes: facts.bytes, books: facts.books,
+                    unknownObjects: try SchemaCheck.unknownObjects(db, path: backup))
             }
-            return CopyReport(path: incoming, bytes: facts.bytes, books: facts.books)
         } catch LibraryError.corrupt(_, let what) {
             throw LibraryError.corrupt(path: backup, what: what)
         } catch let error as DatabaseError {
@@ -118,9 +122,9 @@ extension DatabaseError {
     fileprivate var isAboutRoom: Bool { resultCode == .SQLITE_FULL || resultCode == .SQLITE_CANTOPEN }
 }
 
-/// The network access of a library: its access code, its counts of wrong codes, its sign-in attempts, and its stations.
-/// A restore takes these from the library that it replaces, because codes may have been changed and stations may have
-/// been revoked since the backup was made.
+/// The network access of a library: its access code, its counts of wrong codes, its sign-in attempts, its stations, and
+/// whether guests may view the kiosk's pages. A restore takes these from the library that it replaces, because codes may
+/// have been changed, stations revoked and guests excluded since the backup was made.
 struct RestoredAccess: Sendable {
     private struct StationToken: Sendable {
         var selector: String
@@ -132,6 +136,7 @@ struct RestoredAccess: Sendable {
     private var wrongCodes: [StatementArguments] = []
     private var attempts: [StatementArguments] = []
     private var stations: [String: StationToken] = [:]
+    private var guestView: String?
 
     /// Reads the access of a library that no process has open.
     ///
@@ -139,18 +144,9 @@ struct RestoredAccess: Sendable {
     ///   libraries that are replaced are damaged.
     static func read(from path: String) -> RestoredAccess? {
         do {
-            // A read-only connection leaves an empty log and its index behind. These are removed, because only files
-            // that were there before are to be moved aside.
-            var made: [String] = []
-            for suffix in ["-wal", "-shm"] where try fileFacts(path + suffix) == nil { made.append(path + suffix) }
-            defer { for file in made { unlink(file) } }
-            guard try fileFacts(path) != nil, try LibraryLocation(path).inspect(endedUncleanly: false) == .existing
-            else {
-                return nil
-            }
-            let file = try DatabaseQueue(path: path, configuration: LibraryFile.configuration(readonly: true))
-            defer { try? file.close() }
-            return try file.read { db in try RestoredAccess(db) }
+            let location = LibraryLocation(path)
+            guard try location.inspect(isAlone: true) != .new else { return nil }
+            return try location.read(isAlone: true) { db in try RestoredAccess(db) }
         } catch {
             // In this case the caller closes all access, and reports this.
             return nil
@@ -176,21 +172,30 @@ struct RestoredAccess: Sendable {
                     selector: row["selector"], hash: row["hash"], revoked: row["revoked"])
             }
         }
+        guestView = try storedSetting(db, LibrarySetting.guestView.rawValue)
     }
 
     /// Applies `access` to a copy of a library that no process has open. Ends the copy's sign-ins, and replaces its
-    /// access code, its counts of wrong codes and its sign-in attempts. A station that `access` contains gets the token
-    /// and the state (paired or revoked) that it has in `access`. All other stations are revoked.
+    /// access code, its counts of wrong codes, its sign-in attempts and its setting for guests. A station that `access`
+    /// contains gets the token and the state (paired or revoked) that it has in `access`. All other stations are revoked.
     ///
     /// - Parameter access: the access to apply; `nil` closes all access.
-    /// - Returns: true if a code was removed or a station revoked because `access` is `nil`.
+    /// - Returns: true if a code was removed, a station revoked or guests excluded because `access` is `nil`.
     static func apply(_ access: RestoredAccess?, to path: String, at now: Date) throws -> Bool {
         let file = try DatabaseQueue(path: path, configuration: LibraryFile.configuration())
         defer { try? file.close() }
         let isClosed = try file.write { db in
-            var isClosed = false
+            // If somebody has left a change open in the backup, everything from here on would become a part of it.
+            try db.run("DELETE FROM openChange")
+            let guestView = LibrarySetting.guestView
+            var isClosed =
+                try access == nil && value(of: guestView, db) != guestView.defaultValue
+            try db.run("DELETE FROM setting WHERE name = ?", [guestView.rawValue])
+            if let value = access?.guestView {
+                try db.run("INSERT INTO setting (name, value) VALUES (?, ?)", [guestView.rawValue, value])
+            }
             if try db.tableExists("accessCode") {
-                isClosed = try access == nil && db.row("SELECT 1 FROM accessCode") != nil
+                isClosed = try isClosed || access == nil && db.row("SELECT 1 FROM accessCode") != nil
                 for table in ["accessCode", "signIn", "wrongCode"] { try db.run("DELETE FROM \(table)") }
                 if let code = access?.code {
                     try db.run("INSERT INTO accessCode (hash, since) VALUES (?, ?)", [code.hash, code.since])

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import SystemCalls
 import GRDB
 import Glibc
@@ -10,7 +11,11 @@ struct LibraryLocation {
     /// The permission mode for new files.
     let mode: mode_t
 
-    enum State: Equatable { case new, existing }
+    enum State: Equatable {
+        case new
+        /// A library with a version of the schema.
+        case existing(version: Int)
+    }
 
     init(_ path: String) {
         let path = realPath(path)
@@ -38,7 +43,7 @@ struct LibraryLocation {
             }
             guard access(path, R_OK | W_OK) == 0 else { throw LibraryError(errno: errno, path: path) }
             // The side file must not be created beside another program's file.
-            if facts.st_size > 0 { try FileHeader(of: path).check(path: path) }
+            if facts.st_size > 0, try !hasRollbackJournal() { try FileHeader(of: path).check(path: path) }
         }
         // SQLite creates and removes its side files in the folder.
         guard access(parent, W_OK | X_OK) == 0 else { throw LibraryError(errno: errno, path: parent) }
@@ -54,32 +59,83 @@ struct LibraryLocation {
     /// The size of the header of a write-ahead log. Source: https://www.sqlite.org/fileformat.html, 4.1
     static let logHeaderSize = 32
 
+    /// Reads the file through a connection that cannot write. The caller has the lock *opening*.
+    ///
+    /// - Parameter isAlone: true if the caller also has the lock *in use*.
+    func read<Result>(isAlone: Bool, _ body: (Database) throws -> Result) throws -> Result {
+        // Such a connection leaves an empty log and its index behind if there were none. They are removed, unless
+        // another process may be using them.
+        var made: [String] = []
+        for suffix in isAlone ? ["-wal", "-shm"] : [] where try fileFacts(path + suffix) == nil {
+            made.append(path + suffix)
+        }
+        defer { for file in made { unlink(file) } }
+        let file = try DatabaseQueue(path: path, configuration: LibraryFile.configuration(readonly: true))
+        defer { try? file.close() }
+        return try file.read(body)
+    }
+
+    /// Returns true if there is a rollback journal beside the file, which means that a transaction was interrupted
+    /// before the file had a write-ahead log: in the first milliseconds of a library, or in another program. SQLite
+    /// rolls the transaction back when it next opens the file. The journal begins with these bytes.
+    ///
+    /// Source: https://www.sqlite.org/fileformat.html, 3
+    private func hasRollbackJournal() throws(LibraryError) -> Bool {
+        guard try fileFacts(path + "-journal")?.st_size ?? 0 > 0 else { return false }
+        do throws(FileError) {
+            return try readFile(path + "-journal", limit: 8) == [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]
+        } catch { throw LibraryError(error) }
+    }
+
+    /// Inspects the file as it will be after SQLite has rolled back the interrupted transaction. This is tried with a
+    /// copy, because the file must not be changed if it is refused.
+    private func inspectRolledBack() throws -> State {
+        let copy = LibraryLocation(path + ".rollback")
+        removeDatabase(copy.path)
+        defer { removeDatabase(copy.path) }
+        do {
+            for suffix in ["", "-journal"] {
+                try FileManager.default.copyItem(atPath: path + suffix, toPath: copy.path + suffix)
+            }
+            let file = try DatabaseQueue(path: copy.path, configuration: LibraryFile.configuration())
+            try file.close()
+            unlink(copy.path + "-journal")
+            return try copy.inspect(isAlone: true)
+        } catch {
+            switch LibraryError.translated(error, path: path) {
+            case LibraryError.foreign(_, let what): throw LibraryError.foreign(path: path, what: what)
+            case LibraryError.corrupt(_, let what): throw LibraryError.corrupt(path: path, what: what)
+            case LibraryError.alteredSchema(_, let what): throw LibraryError.alteredSchema(path: path, what: what)
+            case let error: throw error
+            }
+        }
+    }
+
     /// Inspects the file without changing a byte of it.
     ///
-    /// - Parameter endedUncleanly: true to check the whole file (`quick_check`).
-    /// - Throws: ``LibraryError`` if the file is damaged, was written by a newer Bookplate, or is not a library.
-    func inspect(endedUncleanly: Bool) throws -> State {
+    /// - Parameters:
+    ///   - isAlone: true if the caller has the locks *opening* and *in use*.
+    ///   - endedUncleanly: true to check the whole file (`quick_check`).
+    /// - Throws: ``LibraryError`` if the file is damaged, was written by a newer Bookplate, was altered by another
+    ///   program, or is not a library.
+    func inspect(isAlone: Bool, endedUncleanly: Bool = false) throws -> State {
         guard let facts = try fileFacts(path), facts.st_size > 0 else { return .new }
+        if try hasRollbackJournal() { return try inspectRolledBack() }
         let header = try FileHeader(of: path)
         try header.check(path: path)
-        guard try hasLeftoverLog() else {
-            guard facts.st_size >= header.expectedSize else {
-                throw LibraryError.corrupt(
-                    path: path, what: "its size is \(facts.st_size) instead of \(header.expectedSize) bytes")
-            }
-            return .existing
+        // If there is a write-ahead log, the newest header is in it, and only SQLite can read it.
+        guard try hasLeftoverLog() || facts.st_size >= header.expectedSize else {
+            throw LibraryError.corrupt(
+                path: path, what: "its size is \(facts.st_size) instead of \(header.expectedSize) bytes")
         }
-        // The newest header is in the write-ahead log, which only SQLite can read. A read-only connection leaves the
-        // file and the log as they are.
-        let queue = try DatabaseQueue(path: path, configuration: LibraryFile.configuration(readonly: true))
-        defer { try? queue.close() }
-        try queue.read { db in
+        return try read(isAlone: isAlone) { db in
             try Schema.checkVersion(db, path: path)
-            guard endedUncleanly else { return }
-            let error = try String.fetchOne(db, sql: "PRAGMA quick_check(1)") ?? "the file check gave no result"
-            if error != "ok" { throw LibraryError.corrupt(path: path, what: error) }
+            if endedUncleanly {
+                let error = try String.fetchOne(db, sql: "PRAGMA quick_check(1)") ?? "the file check gave no result"
+                if error != "ok" { throw LibraryError.corrupt(path: path, what: error) }
+            }
+            return .existing(version: try SchemaCheck.check(db, path: path))
         }
-        return .existing
     }
 }
 

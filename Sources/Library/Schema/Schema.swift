@@ -21,8 +21,8 @@ enum Schema {
     /// The newest version of the schema that this program knows.
     static var version: Int { migrations.count }
 
-    /// Migrates a file to ``version``. Each migration is one transaction.
-    static func migrate(_ database: any DatabaseWriter) throws {
+    /// Migrates a file to ``version``, or to an earlier version. Each migration is one transaction.
+    static func migrate(_ database: any DatabaseWriter, upTo version: Int = Schema.version) throws {
         guard try database.read(storedVersion) < version else { return }
         var migrator = DatabaseMigrator()
         for (index, migration) in migrations.enumerated() {
@@ -33,15 +33,18 @@ enum Schema {
                 try db.execute(sql: "PRAGMA user_version = \(index + 1)")
             }
         }
-        try migrator.migrate(database)
+        try migrator.migrate(database, upTo: migrations[version - 1].name)
     }
 
+    /// - Returns: the version of the schema in the file.
     /// - Throws: ``LibraryError/newerSchema(path:version:known:)`` if the file has a newer version of the schema.
-    static func checkVersion(_ db: Database, path: String) throws {
+    @discardableResult
+    static func checkVersion(_ db: Database, path: String) throws -> Int {
         let stored = try storedVersion(db)
         guard stored <= version else {
             throw LibraryError.newerSchema(path: path, version: stored, known: version)
         }
+        return stored
     }
 
     @Sendable private static func storedVersion(_ db: Database) throws -> Int {

@@ -9,11 +9,14 @@ struct BackupCommand: AsyncParsableCommand {
         commandName: "backup", abstract: "Write a verified copy of the library.",
         discussion: """
             Without a target, the backup is written to the folder backups beside the
-            library and, if the setting backupFolder is set, also to that folder. In
-            each folder, the newest backup of a day is kept for the last seven days with
-            backups, and the newest of a week for the last four weeks with backups.
-            Other backups are removed, but a file that you named yourself is always
-            kept. The first change of each day makes a backup automatically.
+            library and, if the setting backupFolder is set, also to that folder. A
+            backup that you make with this command is never removed by Bookplate.
+
+            The first change of each day makes a daily backup automatically. In each
+            folder, the newest daily backup of a day is kept for the last seven days
+            with backups, and the newest of a week for the last four weeks with backups.
+            Older daily backups of the same library are removed. With --daily, this
+            command makes the daily backup, unless it was already made today.
 
               scan backup
               scan backup /media/usb/books/
@@ -29,8 +32,15 @@ struct BackupCommand: AsyncParsableCommand {
     var target: String?
     @Flag(help: "List the backups, newest first. If you name a target folder, its backups are listed too.")
     var list = false
+    @Flag(help: "Make the daily backup, unless it was already made today. For timers.") var daily = false
+    @Flag(help: "Replace the target file even if it is a backup of another library.") var force = false
     @OptionGroup var paths: PathOptions
     @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        if daily, target != nil || list { throw ValidationError("--daily takes no target and no --list.") }
+        if force, target == nil || list { throw ValidationError("--force is only for a target file.") }
+    }
 
     func run() async throws {
         let settings = try paths.settings()
@@ -39,29 +49,52 @@ struct BackupCommand: AsyncParsableCommand {
         defer { Interrupts.release() }
         Interrupts.onEnd { library.abandonBackups() }
         Interrupts.handle { "Interrupted. The unfinished backup was removed; older backups are unchanged." }
+        if daily { return try await makeDaily(library, settings) }
         if let target {
             let isFolder = target.hasSuffix("/") || isFolder(target)
             return try await report { progress in
                 isFolder
-                    ? try await library.backup(into: target, at: Date(), progress: progress)
-                    : try await library.backup(to: target, progress: progress)
+                    ? try await library.backup(into: target, as: .manual, at: Date(), progress: progress)
+                    : try await library.backup(to: target, force: force, progress: progress)
             }
         }
         guard let path = library.path else { return }
         let own = LibraryFile.ownBackupFolder(of: path)
-        try await report { try await library.backup(into: own, at: Date(), progress: $0) }
+        try await report { try await library.backup(into: own, as: .manual, at: Date(), progress: $0) }
         guard let second = settings[.backupFolder] else { return }
         guard isFolder(second) else { throw LibraryError.noBackupFolder(path: second) }
-        try await report { try await library.backup(into: second, at: Date(), progress: $0) }
+        try await report { try await library.backup(into: second, as: .manual, at: Date(), progress: $0) }
+    }
+
+    private func makeDaily(_ library: LibraryFile, _ settings: Settings) async throws {
+        let daily = try await withProgress {
+            try await library.backUpIfDue(at: Date(), copying: settings[.backupFolder], progress: $0)
+        }
+        guard let daily else {
+            Output.shared.printNotice("Today's backup has already been made.")
+            // A stick that is missing is reported every day.
+            if let second = settings[.backupFolder], !isFolder(second) {
+                throw LibraryError.noBackupFolder(path: second)
+            }
+            return
+        }
+        for made in daily.made { show(made) }
+        if let error = daily.secondError { throw error }
     }
 
     private func report(
         _ make: (@escaping @Sendable (Double) throws -> Void) async throws -> CopyReport
-    ) async throws {
+    ) async throws { show(try await withProgress(make)) }
+
+    private func withProgress<Result>(
+        _ make: (@escaping @Sendable (Double) throws -> Void) async throws -> Result
+    ) async throws -> Result {
         let bar = ProgressBar("% copied", total: 100)
         defer { bar.finish() }
-        let report = try await make { bar.set(Int($0 * 100), of: 100) }
-        bar.finish()
+        return try await make { bar.set(Int($0 * 100), of: 100) }
+    }
+
+    private func show(_ report: CopyReport) {
         if output.json { return Output.shared.printLine(report.json) }
         Output.shared.printLine(report.path)
         let removed = report.removed.isEmpty ? "" : " Removed \(counted(report.removed.count, "older backup"))."
@@ -99,14 +132,18 @@ struct BackupList {
 
     func show(also folder: String? = nil) throws {
         let backups = backups(also: folder)
-        for backup in backups { Output.shared.printLine(json ? backup.json.text : Self.line(for: backup)) }
+        printLines(for: backups)
         if backups.isEmpty, !json {
             let searched = (folders + [folder].compactMap(\.self)).joined(separator: ", ")
             Output.shared.printNotice("There is no backup in \(searched). To write one, run 'scan backup'.")
         }
     }
 
-    static func line(for backup: StoredBackup) -> String {
+    func printLines(for backups: [StoredBackup]) {
+        for backup in backups { Output.shared.printLine(json ? backup.json.text : Self.line(for: backup)) }
+    }
+
+    private static func line(for backup: StoredBackup) -> String {
         let content = backup.books.map { counted($0, "book") } ?? "cannot be read"
         let megabytes = (Double(backup.bytes) / 1_000_000).formatted(.number.precision(.fractionLength(1)))
         let why = backup.problem.map { "\n  " + $0.oneLine } ?? ""
@@ -124,6 +161,26 @@ extension CopyReport {
 }
 
 extension StoredBackup {
+    /// Returns the warning that the backups of another library, of which this is the newest, are beside the library.
+    var warningOfOtherLibrary: String { "\(factOfOtherLibrary). \(adviceOnOtherLibrary)" }
+
+    var factOfOtherLibrary: String { fact(of: "backups of another library") }
+
+    /// Says that backups, of which this is the newest, are where a library is missing.
+    var factOfLostLibrary: String { fact(of: "backups") }
+
+    private func fact(of backups: String) -> String {
+        "the folder \(folder.printable) has \(backups), the newest of \(at.utcDay) with \(counted(books ?? 0, "book"))"
+    }
+
+    var adviceOnOtherLibrary: String {
+        "If books are missing, run 'scan restore \(name.printable)'. Otherwise, move the backups of the other library "
+            + "to another folder."
+    }
+
+    private var folder: String { (path as NSString).deletingLastPathComponent }
+    private var name: String { (path as NSString).lastPathComponent }
+
     fileprivate var json: JSONValue {
         [
             "path": .string(path), "at": .string(at.rfc3339), "bytes": .integer(bytes),
@@ -165,7 +222,7 @@ struct RestoreCommand: AsyncParsableCommand {
         guard let path = settings[.library] else {
             throw CommandError(.configuration, "no library is set. Name one with --library.")
         }
-        let identity = await identity(of: path)
+        let identity = identity(of: path)
         guard let backup = try chosen(settings, for: path, identity) else { return }
         let report: CopyReport
         do {
@@ -173,28 +230,35 @@ struct RestoreCommand: AsyncParsableCommand {
         } catch LibraryError.foreign(_, let what) {
             throw CommandError(
                 .corrupt, "\(backup) is \(what), not a backup of Bookplate. The library was not changed.")
+        } catch LibraryError.alteredSchema(_, let what) {
+            throw CommandError(
+                .corrupt,
+                "the backup \(backup) is not safe to restore: \(what), so another program has altered it. "
+                    + "The library was not changed. Choose another backup.")
         } catch LibraryError.corrupt(let damaged, let what) where damaged != path {
             throw CommandError(.corrupt, "the backup \(backup) is damaged (\(what)). The library was not changed.")
         }
+        if !report.unknownObjects.isEmpty {
+            Output.shared.printNotice(
+                "The backup contains something that Bookplate has not created: "
+                    + "\(report.unknownObjects.joined(separator: ", ")). It does nothing.")
+        }
         if report.isAccessClosed {
             Output.shared.printNotice(
-                "The access code and the paired stations of the old library could not be read, so the restored library "
-                    + "has no access code and no paired stations. "
-                    + "Set a code with 'scan kiosk code', and pair the stations again.")
+                "The access code, the paired stations and the setting guestView of the old library could not be read, "
+                    + "so the restored library has no access code and no paired stations, and guests cannot view its "
+                    + "pages. Set a code with 'scan kiosk code', and pair the stations again.")
         }
         if output.json { return Output.shared.printLine(report.json) }
         let aside = report.movedAside.first.map { " The old library is now \($0)." } ?? ""
         Output.shared.printNotice("Restored \(counted(report.books, "book")) to \(path).\(aside)")
     }
 
-    /// Returns the id of the existing library; `nil` if there is no library or it cannot be read. In the second case,
-    /// an error is printed, and the library's backups are recognised by their file names.
-    private func identity(of path: String) async -> String? {
-        guard FileManager.default.fileExists(atPath: path) else { return nil }
+    /// Returns the id of the existing library; `nil` if there is no library, it is empty, or it cannot be read. In the
+    /// last case, an error is printed. Without an id, the library's backups are recognised by their file names.
+    private func identity(of path: String) -> String? {
         do {
-            let library = try LibraryFile.open(at: path)
-            defer { try? library.close() }
-            return try await library.identity()
+            return try LibraryFile.identity(at: path)
         } catch {
             Output.shared.printNotice(
                 "The current library cannot be read, so its backups are recognised by their names: "
@@ -207,7 +271,7 @@ struct RestoreCommand: AsyncParsableCommand {
     ///
     /// - Returns: the backup file, or `nil` if the user declines.
     private func chosen(_ settings: Settings, for path: String, _ identity: String?) throws -> String? {
-        let list = BackupList(settings, json: false)
+        let list = BackupList(settings, json: output.json)
         if let backup { return try file(named: backup, in: list) }
         let found = list.backups()
         let own = LibraryFile.ownBackups(among: found, of: path, identity: identity)
@@ -223,14 +287,14 @@ struct RestoreCommand: AsyncParsableCommand {
             )
         }
         if own.areMixed {
-            for backup in backups { Output.shared.printLine(BackupList.line(for: backup)) }
+            list.printLines(for: backups)
             throw CommandError(
                 .usage,
-                "these are backups of several libraries, and this library's id cannot be read. Give the name of the backup to restore."
+                "these are backups of several libraries, and the library at \(path.printable) has no id that can be read. Give the name of the backup to restore."
             )
         }
         if yes { return newest.path }
-        for backup in backups { Output.shared.printLine(BackupList.line(for: backup)) }
+        list.printLines(for: backups)
         let what = "\(newest.path.printable) with \(counted(newest.books ?? 0, "book"))"
         let isMeant = try Asking.mayGoOn(
             "Replace the library with the newest backup, \(what)?", yes: false, json: output.json,

@@ -12,17 +12,36 @@ struct LibraryChecks {
 
     var library: Check {
         switch facts.status {
-        case .missing: Check("library", .ok, "none at \(facts.path) yet; the first scan creates it")
+        case .missing:
+            if let lost = facts.otherBackup {
+                Check("library", .attention, "none at \(facts.path), but \(lost.factOfLostLibrary)", next: restore)
+            } else {
+                Check("library", .ok, "none at \(facts.path) yet; the first scan creates it")
+            }
         case .open(let books, let waiting):
-            Check(
-                "library", .ok, "\(facts.path): \(counted(books, "book")), \(waiting) waiting in the queue, not damaged"
-            )
+            if facts.unknownObjects.isEmpty {
+                Check("library", .ok, "\(facts.path): \(content(books, waiting)), not damaged")
+            } else {
+                Check(
+                    "library", .attention,
+                    "\(facts.path): \(content(books, waiting)), not damaged, but it contains what Bookplate has not "
+                        + "created: \(facts.unknownObjects.joined(separator: ", "))",
+                    next: "This does nothing. If you do not know which program has added it, restore a backup.")
+            }
         case .failed(let error): Check("library", .broken, message: error.description)
         case .unfinished:
             Check(
                 "library", .attention, "\(facts.path) is still being checked",
                 next: "You can go on scanning in the meantime. To check the whole library, run 'scan backup'.")
         }
+    }
+
+    private func content(_ books: Int, _ waiting: Int) -> String {
+        "\(counted(books, "book")), \(waiting) waiting in the queue"
+    }
+
+    private var restore: String {
+        "To put the newest backup in place, run 'scan restore'. Otherwise, the first scan begins a new library."
     }
 
     static let little: Int64 = 500_000_000
@@ -43,6 +62,9 @@ struct LibraryChecks {
             return Check(
                 "backup", .attention, "the folder \"backups\" cannot be read: \(error)",
                 next: "Check the permissions of the folder.")
+        }
+        if let other = facts.otherBackup {
+            return Check("backup", .attention, other.factOfOtherLibrary, next: other.adviceOnOtherLibrary)
         }
         if let first = facts.differences.first {
             let count = facts.differences.count
@@ -78,15 +100,23 @@ struct LibraryFacts: Sendable {
     var status: Status
     /// The free space for this account on the library's disk, in bytes; `nil` if it cannot be determined.
     var free: Int64?
-    /// The date of the newest backup; `nil` if there is none.
+    /// The date of the newest backup of this library beside it; `nil` if there is none.
     var backup: Date?
+    /// The newest backup of another library beside this one, or any backup beside a missing library; `nil` if there is
+    /// none.
+    var otherBackup: StoredBackup?
+    /// The tables and indexes in the library that Bookplate has not created.
+    var unknownObjects: [String] = []
     /// The reason why the backups cannot be read; `nil` if they can.
     var backupError: String?
     /// The differences between the library and its backups that no change explains.
     var differences: [UnexplainedDifference] = []
 
-    init(path: String, status: Status, free: Int64? = nil, backup: Date? = nil) {
-        (self.path, self.status, self.free, self.backup) = (path, status, free, backup)
+    init(
+        path: String, status: Status, free: Int64? = nil, backup: Date? = nil, otherBackup: StoredBackup? = nil
+    ) {
+        (self.path, self.status, self.free) = (path, status, free)
+        (self.backup, self.otherBackup) = (backup, otherBackup)
     }
 
     /// Gathers the facts, and checks the whole library for damage.
@@ -99,14 +129,20 @@ struct LibraryFacts: Sendable {
         do {
             guard let library = try opening.get() else {
                 try LibraryFile.checkCreation(at: path)
+                otherBackup = try LibraryFile.newestBackup(besideLibraryAt: path)
                 status = .missing
                 return
             }
             do {
-                backup = try library.defaultBackupPath(at: Date()).flatMap(newestFile(beside:))
+                let own = LibraryFile.ownBackups(
+                    among: try LibraryFile.backups(in: LibraryFile.ownBackupFolder(of: path)), of: path,
+                    identity: try await library.identity())
+                backup = own.backups.first?.at
+                otherBackup = own.others.first { $0.books ?? 0 > 0 }
             } catch {
-                backupError = error.localizedDescription
+                backupError = CommandError(describing: error).description
             }
+            unknownObjects = try await library.unknownObjects()
             status = try await Self.check(library)
             do {
                 differences = try await library.compareWithBackups()
@@ -140,22 +176,4 @@ private func freeBytes(at path: String) -> Int64? {
         if path.length == 0 { path = "." }
     }
     return Int64(clamping: UInt64(facts.f_bavail) * UInt64(facts.f_frsize))
-}
-
-/// Returns the date of the newest library file in the folder of `path`.
-///
-/// - Throws: an error if the folder exists but cannot be read.
-private func newestFile(beside path: String) throws -> Date? {
-    let folder = (path as NSString).deletingLastPathComponent
-    let names: [String]
-    do {
-        names = try FileManager.default.contentsOfDirectory(atPath: folder)
-    } catch CocoaError.fileReadNoSuchFile {
-        return nil
-    }
-    return names.filter { $0.hasSuffix(".sqlite") && !$0.hasPrefix(".") }.compactMap { name in
-        var facts = stat()
-        guard stat("\(folder)/\(name)", &facts) == 0 else { return nil }
-        return Date(timeIntervalSince1970: TimeInterval(facts.st_mtim.tv_sec))
-    }.max()
 }

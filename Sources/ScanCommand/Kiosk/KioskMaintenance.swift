@@ -20,15 +20,17 @@ extension Wiring {
         guard let path = library.path else { return maintenance }
         let own = LibraryFile.ownBackupFolder(of: path)
         maintenance.lastBackup = {
-            try LibraryFile.backups(in: own).first { $0.problem == nil }.map(KeptBackup.init)
+            let identity = try await library.identity()
+            return try LibraryFile.ownBackups(among: LibraryFile.backups(in: own), of: path, identity: identity).backups
+                .first.map(KeptBackup.init)
         }
         let second = settings[.backupFolder]
         maintenance.backUp = {
             let now = Date()
-            let report = try await library.backup(into: own, at: now)
+            let report = try await library.backup(into: own, as: .manual, at: now)
             if let second {
                 guard isFolder(second) else { throw LibraryError.noBackupFolder(path: second) }
-                _ = try await library.backup(into: second, at: now)
+                _ = try await library.backup(into: second, as: .manual, at: now)
             }
             return KeptBackup(path: report.path, at: now, bytes: report.bytes, books: report.books)
         }
