@@ -23,10 +23,11 @@ import Testing
     private func rot(_ path: String, _ sql: String) async throws {
         let disk = try DatabaseQueue(path: path)
         try await disk.write { db in
-            for trigger in try String.fetchAll(db, sql: "SELECT name FROM sqlite_schema WHERE type = 'trigger'") {
-                try db.execute(sql: "DROP TRIGGER \"\(trigger)\"")
-            }
+            let triggers = try Row.fetchAll(db, sql: "SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'")
+            for trigger in triggers { try db.execute(sql: "DROP TRIGGER \"\(trigger["name"] as String)\"") }
             try db.execute(sql: sql)
+            // Without its triggers, the library would be refused.
+            for trigger in triggers { try db.execute(sql: trigger["sql"]) }
         }
         try disk.close()
     }

@@ -75,7 +75,7 @@ import Testing
             #expect(manual.allSatisfy { name(of: $0).contains("-manual-2026-11-21T") })
             for day in 1..<60 { _ = try await library.backup(into: own, at: after(days: day)) }
             #expect(Set(manual.map(name(of:))).isSubset(of: names(in: own)))
-            #expect(names(in: own).count == 6 + 10)
+            #expect(names(in: own).count == 6 + 9)
             let listed = try LibraryFile.backups(in: own)
             #expect(listed.first { $0.path == manual[0] }?.at == noon)
         }

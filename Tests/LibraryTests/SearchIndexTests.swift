@@ -158,27 +158,28 @@ import Testing
         try await library.save(dune, record("Dune"), preset: Preset(tags: ["sf"], status: .read))
         let before = try await index()
         try library.close()
-        let old = try DatabaseQueue(path: folder("library.sqlite"))
-        try await old.write { db in
-            let triggers = try String.fetchAll(
-                db, sql: "SELECT name FROM sqlite_schema WHERE type = 'trigger' AND name LIKE 'search!_%' ESCAPE '!'")
-            for trigger in triggers { try db.execute(sql: "DROP TRIGGER \(trigger)") }
-            try db.execute(
+        // The same rows in the tables of version 2, which had no search index.
+        let old = try DatabaseQueue(path: folder("old.sqlite"))
+        try Schema.migrate(old, upTo: 2)
+        try await old.writeWithoutTransaction { [folder] db in
+            try db.execute(sql: "ATTACH ? AS new; PRAGMA foreign_keys = OFF", arguments: [folder("library.sqlite")])
+            let tables = try String.fetchAll(
+                db,
                 sql: """
-                    DROP TABLE listing; DROP TABLE searchText; DROP TABLE searchStale;
-                    DROP INDEX authorByFolded; DROP INDEX tagByFolded;
-                    DROP TRIGGER outboxCapture; DROP TRIGGER outboxChange; DROP TRIGGER outboxKeeps;
-                    DROP TABLE outboxItem; DROP TABLE outbox; DROP TABLE delivery; DROP TABLE station;
-                    DROP TABLE accessCode; DROP TABLE signIn; DROP TABLE wrongCode;
-                    CREATE TABLE sourceState (
-                        source TEXT PRIMARY KEY,
-                        state TEXT NOT NULL CHECK (json_valid(state))
-                    ) STRICT, WITHOUT ROWID;
-                    DELETE FROM grdb_migrations WHERE identifier > '3'; PRAGMA user_version = 2;
+                    SELECT name FROM main.sqlite_schema JOIN new.sqlite_schema USING (type, name)
+                    WHERE type = 'table' AND name NOT GLOB 'sqlite_*' AND name <> 'grdb_migrations'
                     """)
+            for table in tables {
+                let columns = try db.columns(in: table).map { "\"\($0.name)\"" }.joined(separator: ", ")
+                try db.execute(
+                    sql: """
+                        DELETE FROM main."\(table)";
+                        INSERT INTO main."\(table)" (\(columns)) SELECT \(columns) FROM new."\(table)";
+                        """)
+            }
         }
         try old.close()
-        let opened = try LibraryFile.open(at: folder("library.sqlite"))
+        let opened = try LibraryFile.open(at: folder("old.sqlite"))
         #expect(try await opened.find("dune") == ["Dune"])
         let after = try await opened.read { db in
             try Row.fetchAll(db, sql: "SELECT * FROM listing ORDER BY copy").map(\.description)

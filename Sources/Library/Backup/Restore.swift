@@ -123,8 +123,8 @@ extension DatabaseError {
 }
 
 /// The network access of a library: its access code, its counts of wrong codes, its sign-in attempts, its stations, and
-/// whether guests may view the kiosk's pages. A restore takes these from the library that it replaces, because codes may
-/// have been changed, stations revoked and guests excluded since the backup was made.
+/// whether guests may view the kiosk's pages. A restore takes these from the library that it replaces, because codes
+/// may have been changed, stations revoked and guests excluded since the backup was made.
 struct RestoredAccess: Sendable {
     private struct StationToken: Sendable {
         var selector: String
@@ -177,7 +177,8 @@ struct RestoredAccess: Sendable {
 
     /// Applies `access` to a copy of a library that no process has open. Ends the copy's sign-ins, and replaces its
     /// access code, its counts of wrong codes, its sign-in attempts and its setting for guests. A station that `access`
-    /// contains gets the token and the state (paired or revoked) that it has in `access`. All other stations are revoked.
+    /// contains gets the token and the state (paired or revoked) that it has in `access`. All other stations are
+    /// revoked.
     ///
     /// - Parameter access: the access to apply; `nil` closes all access.
     /// - Returns: true if a code was removed, a station revoked or guests excluded because `access` is `nil`.
