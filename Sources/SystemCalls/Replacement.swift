@@ -97,8 +97,9 @@ private func sync(_ path: String, ignoring harmless: Set<Errno> = []) throws(Fil
     if !harmless.contains(code) { throw FileError(path: path, errno: code) }
 }
 
-/// Returns the folder of `path`; "." if the path is only a name.
+/// Returns the folder of `path`; "." if the path is only a name. Slashes at its end do not count, as in dirname(3).
 public func folder(of path: String) -> String {
+    if path.utf8.count > 1, path.hasSuffix("/") { return folder(of: String(path.dropLast())) }
     guard let slash = path.lastIndex(of: "/") else { return "." }
     return slash == path.startIndex ? "/" : String(path[..<slash])
 }

@@ -33,7 +33,7 @@ import Testing
 
     @Test(.enabled(if: canMount, "needs root and mount"))
     func `a small disk that runs full at any write keeps every acknowledged book`() async throws {
-        let disk = try SmallDisk(bytes: 1 << 20)
+        let disk = try SmallDisk(bytes: 2 << 20)
         let library = try LibraryFile.open(at: disk("library.sqlite"))
         var saved: [ISBN] = []
         do {
@@ -60,9 +60,11 @@ import Testing
     @Test(.enabled(if: canMount, "needs root and mount"))
     func `on a disk mounted read-only, a library can be read, and every write is a permission error`() async throws {
         let disk = try SmallDisk(bytes: 4 << 20)
-        let library = try LibraryFile.open(at: disk("library.sqlite"))
-        try await library.save(dune, record("Dune"))
-        try library.close()
+        do {
+            let library = try LibraryFile.open(at: disk("library.sqlite"))
+            try await library.save(dune, record("Dune"))
+            try library.close()
+        }
         try disk.remount("ro")
         let existing = try LibraryFile.open(at: disk("library.sqlite"))
         #expect(try await existing.find("dune") == ["Dune"])

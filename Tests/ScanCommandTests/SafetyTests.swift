@@ -112,7 +112,8 @@ import Testing
             let other = try DatabaseQueue(path: scan.library, configuration: configuration)
             let numbers = ["9780441013593", "9780547928227", "9783161484100"]
             let ending = try other.writeWithoutTransaction { db in
-                try db.execute(sql: "PRAGMA user_version = 1; BEGIN IMMEDIATE")
+                // The commit leaves a write-ahead log; without one, opening the library would wait instead.
+                try db.execute(sql: "INSERT INTO chore VALUES ('x', 1); BEGIN IMMEDIATE")
                 let input = Data(numbers.map { $0 + "\n" }.joined().utf8)
                 let running = try scan.start(["--stdin", "--yes"] + options, input: input)
                 try waitBlocking(for: "the message") { try running.error().contains("Trying again") }

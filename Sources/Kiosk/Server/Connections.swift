@@ -28,7 +28,7 @@ struct ConnectionLimits: Sendable {
     var connections = 512
     /// The maximum number of connections of one device (see ``Device``). A browser needs about six for each page that
     /// it shows.
-    var connectionsOfDevice = 64
+    var connectionsOfDevice = 128
 }
 
 /// The open connections. A connection counts as unknown until the household or a station has sent a request over it. If
