@@ -71,13 +71,15 @@ import Testing
     @Test func `cannot take the service's memory, even if two large ones arrive at once`() async throws {
         try await withKiosk { kiosk in
             let photo = Data(`A photo's own process`.hostile())
-            // A thread of its own, because other tests may keep the threads of tasks busy.
+            // The system reports no peak of several processes together, so their memory is read again and again; on a
+            // thread of its own, because other tests may keep the threads of tasks busy.
             let peak = Mutex(0)
             let hasEnded = Mutex(false)
             Thread.detachNewThread {
                 while !hasEnded.withLock(\.self) {
                     // Processes may end while they are listed.
                     if let now = try? kiosk.memory() { peak.withLock { $0 = max($0, now) } }
+                    // The pictures are in memory for much longer than this, and meanwhile the processor is theirs.
                     usleep(1000)
                 }
             }
