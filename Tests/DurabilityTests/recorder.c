@@ -178,8 +178,8 @@ static int open_file(int folder, const char *path, int flags, mode_t mode) {
     uint64_t found = within(folder, path, name);
     if (!found) return REAL(openat)(folder, path, flags, mode);
     LOCKED;
-    if (fails(flags & O_CREAT ? CREATING : OPENING)) return -1;
     int existed = !fstatat(folder, path, &facts, 0);
+    if (fails(flags & O_CREAT && !existed ? CREATING : OPENING)) return -1;
     return opened(REAL(openat)(folder, path, flags, mode), name, found, flags, existed);
 }
 
