@@ -169,6 +169,19 @@ import Testing
         }
     }
 
+    @Test(.enabled(if: canMount, "needs root and mount"))
+    func `a file with an interrupted transaction is left as it is if there is no room to check it`() throws {
+        let disk = try SmallDisk(bytes: 1 << 20)
+        try write([UInt8](repeating: 1, count: 700_000), to: disk("library.sqlite"))
+        let magic: [UInt8] = [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]
+        try write(magic + [UInt8](repeating: 0, count: 504), to: disk("library.sqlite-journal"))
+        let before = try snapshot(disk.path)
+        #expect(throws: LibraryError.diskFull(path: disk("library.sqlite.rollback"))) {
+            try LibraryFile.open(at: disk("library.sqlite"))
+        }
+        #expect(try snapshot(disk.path) == before)
+    }
+
     /// Damages libraries in many ways, with and without a log. Those that are refused must be left as they are.
     @Test(arguments: 0..<8)
     func `a damaged library is left byte for byte if it is refused`(seed: Int) async throws {

@@ -124,3 +124,9 @@ func names(in folder: String) -> [String] {
 func bytes(of path: String) throws -> [UInt8] { try readFile(path, limit: 1 << 30) }
 
 func write(_ bytes: [UInt8], to path: String) throws { try replaceFile(path, with: bytes, mode: 0o600) }
+
+/// Returns the content of every file in a folder, except locks and the files in its folders.
+func snapshot(_ folder: String) throws -> [String: [UInt8]] {
+    let files = try names(in: folder).filter { try fileFacts(folder + "/" + $0)!.st_mode & S_IFMT == S_IFREG }
+    return try Dictionary(uniqueKeysWithValues: files.map { ($0, try bytes(of: folder + "/" + $0)) })
+}

@@ -1,7 +1,6 @@
 import Bookplate
 import FoundationEssentials
 import GRDB
-import Glibc
 import Testing
 
 @testable import Library
@@ -145,10 +144,4 @@ import Testing
         #expect(normalised(sql) == expected)
         #expect(normalised(expected) == expected)
     }
-}
-
-/// Returns the content of every file in a folder, except locks and the files in its folders.
-func snapshot(_ folder: String) throws -> [String: [UInt8]] {
-    let files = try names(in: folder).filter { try fileFacts(folder + "/" + $0)!.st_mode & S_IFMT == S_IFREG }
-    return try Dictionary(uniqueKeysWithValues: files.map { ($0, try bytes(of: folder + "/" + $0)) })
 }

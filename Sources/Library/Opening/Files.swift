@@ -73,7 +73,8 @@ extension LibraryFile {
     /// - Parameter path: the path of the library, which need not exist.
     public static func groupFolder(of path: String) -> String? {
         let folder = folder(of: realPath(path))
-        // A folder that cannot be read is not shared with this user.
+        // A folder that is missing or cannot be read is not shared with this user. Opening the library reports the
+        // error.
         return (try? fileMode(in: folder)) == 0o660 ? folder : nil
     }
 }

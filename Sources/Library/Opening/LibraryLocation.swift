@@ -59,9 +59,9 @@ struct LibraryLocation {
     /// The size of the header of a write-ahead log. Source: https://www.sqlite.org/fileformat.html, 4.1
     static let logHeaderSize = 32
 
-    /// Reads the file through a connection that cannot write. The caller has the lock *opening*.
+    /// Reads the file through a connection of its own, which cannot write.
     ///
-    /// - Parameter isAlone: true if the caller also has the lock *in use*.
+    /// - Parameter isAlone: true if the caller has the locks *opening* and *in use*.
     func read<Result>(isAlone: Bool, _ body: (Database) throws -> Result) throws -> Result {
         // Such a connection leaves an empty log and its index behind if there were none. They are removed, unless
         // another process may be using them.
@@ -71,6 +71,7 @@ struct LibraryLocation {
         }
         defer { for file in made { unlink(file) } }
         let file = try DatabaseQueue(path: path, configuration: LibraryFile.configuration(readonly: true))
+        // The connection cannot write, so nothing is lost if closing fails.
         defer { try? file.close() }
         return try file.read(body)
     }
@@ -101,6 +102,8 @@ struct LibraryLocation {
             try file.close()
             unlink(copy.path + "-journal")
             return try copy.inspect(isAlone: true)
+        } catch let error as CocoaError {
+            throw LibraryError(errno: (error.underlying as? POSIXError)?.code.rawValue ?? EIO, path: copy.path)
         } catch {
             switch LibraryError.translated(error, path: path) {
             case LibraryError.foreign(_, let what): throw LibraryError.foreign(path: path, what: what)
@@ -203,6 +206,7 @@ enum FileSystemKind {
     static func network(at folder: String) throws(LibraryError) -> String? {
         var facts = stat()
         guard stat(folder, &facts) == 0 else { throw LibraryError(errno: errno, path: folder) }
+        // Without /proc, a library on a network is not recognised. Refusing all libraries would be worse.
         guard let bytes = try? readFile("/proc/self/mountinfo", limit: 1 << 20) else { return nil }
         let type = type(ofDevice: facts.st_dev, in: String(decoding: bytes, as: UTF8.self))
         return type.flatMap { refused.contains($0) ? $0 : nil }
