@@ -1,7 +1,9 @@
 import Bookplate
 import FoundationEssentials
 import GRDB
+import Glibc
 import LibraryMaker
+import Synchronization
 import TestTools
 import Testing
 
@@ -110,6 +112,41 @@ import Testing
         let found = try await damaged.compareWithBackups()
         #expect(found.map(\.value) == ["'Eune'"] && found.map(\.valueInBackup) == ["'Dune'"])
         try damaged.close()
+    }
+
+    /// The damage is in the library, or in a backup, which then cannot be compared.
+    @Test(arguments: [false, true])
+    func `lets no backup be removed, here or elsewhere, after damage`(isInBackup: Bool) async throws {
+        let (own, stick) = (folder("backups"), folder("stick"))
+        mkdir(stick, 0o700)
+        func backUp(_ days: Range<Int>) async throws -> [String] {
+            let library = try open()
+            let logged = Mutex<[String]>([])
+            library.onError { message in logged.withLock { $0.append(message) } }
+            for day in days {
+                let now = noon.addingTimeInterval(Double(day) * 86_400)
+                let daily = try await library.backUpIfDue(at: now, copying: stick)
+                #expect(daily?.made.count == 2)
+            }
+            try library.close()
+            return logged.withLock(\.self)
+        }
+        let library = try open()
+        try await library.save(dune, record("Dune"))
+        try library.close()
+        #expect(try await backUp(0..<9) == [])
+        #expect(names(in: own).count == 8 && names(in: stick).count == 8)
+        if isInBackup {
+            try await rot(try #require(LibraryFile.backups(in: own).first).path, "DROP TABLE changeRow")
+        } else {
+            try await rot(folder("library.sqlite"), "UPDATE edition SET title = 'Eune'")
+        }
+        // A damaged value is found each day, but the next day's comparison no longer needs the damaged backup.
+        let days = isInBackup ? 9..<10 : 9..<16
+        let logged = try await backUp(days)
+        #expect(names(in: own).count == 8 + days.count && names(in: stick).count == 8 + days.count)
+        #expect(logged.count == (isInBackup ? 1 : 0))
+        #expect(logged.allSatisfy { $0.hasPrefix("cannot compare the library with its backups, so none") })
     }
 
     /// One bit is flipped at a time, as a failing flash card does, in the pages of the compared tables.

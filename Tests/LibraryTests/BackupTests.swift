@@ -18,9 +18,9 @@ import Testing
 
     @Test func `a backup is one file with everything, and can be restored`() async throws {
         let before = try await library.dump()
-        let target = try #require(library.defaultBackupPath(at: noon))
-        #expect(target == folder("backups/library-2026-11-21T120000Z.sqlite"))
-        let report = try await library.backup(to: target)
+        let target = folder("backups/library-2026-11-21T120000Z.sqlite")
+        let report = try await library.backup(into: folder("backups"), at: noon)
+        #expect(report.path == target)
         #expect(report.books == 50)
         #expect(names(in: folder("backups")) == ["library-2026-11-21T120000Z.sqlite"])
         #expect(try bytes(of: target).count == report.bytes)

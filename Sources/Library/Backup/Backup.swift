@@ -216,15 +216,22 @@ extension LibraryFile {
     ) async throws -> DailyBackup? {
         guard let own = path.map(Self.ownBackupFolder(of:)), let lock else { return nil }
         guard try await isBackupDue(at: now), try lock.attempt(.exclusive, .backup) else { return nil }
+        // If this fails, the kernel releases the lock when the library is closed.
         defer { try? lock.release(.backup) }
         // The previous holder of the lock may just have made the backup.
         guard try await isBackupDue(at: now) else { return nil }
         var daily = DailyBackup()
-        daily.made.append(try await backup(into: own, at: now, progress: progress))
+        // After the first backup, damage that is newer than the previous one could no longer be noticed.
+        let removesOld = await isAsInBackups()
+        func makeBackup(in folder: String) async throws {
+            daily.made.append(
+                try await backup(into: folder, as: .daily, removesOld: removesOld, at: now, progress: progress))
+        }
+        try await makeBackup(in: own)
         guard let second else { return daily }
         do {
             guard try fileFacts(second) != nil else { throw LibraryError.noBackupFolder(path: second) }
-            daily.made.append(try await backup(into: second, at: now, progress: progress))
+            try await makeBackup(in: second)
         } catch {
             daily.secondError = error
         }

@@ -55,14 +55,17 @@ extension LibraryFile {
         do {
             // A read-only connection attaches other files read-only, too.
             let files = try DatabaseQueue(path: path, configuration: Self.configuration(readonly: true))
+            // The connection cannot write, so nothing is lost if closing fails.
             defer { try? files.close() }
             return try await files.writeWithoutTransaction { db in
                 try db.execute(sql: "ATTACH ? AS old", arguments: [backup])
-                // One state of the library for all statements.
-                try db.execute(sql: "BEGIN")
-                // If this fails, the transaction ends when the connection is closed.
-                defer { try? db.execute(sql: "ROLLBACK") }
-                return try BackupComparison(db: db, backup: backup).differences(limit: Self.differenceLimit)
+                var differences: [UnexplainedDifference]?
+                // In a transaction, all statements see one state of the library.
+                try db.inTransaction(.deferred) {
+                    differences = try BackupComparison(db: db, backup: backup).differences(limit: Self.differenceLimit)
+                    return .rollback
+                }
+                return differences
             }
         } catch {
             throw LibraryError.translated(error, path: backup)

@@ -65,9 +65,7 @@ extension LibraryFile {
     private static func content<Content>(ofBackup path: String, _ read: (Database) throws -> Content) throws -> Content
     {
         try FileHeader(of: path).check(path: path)
-        let backup = try DatabaseQueue(path: path, configuration: configuration(readonly: true))
-        defer { try? backup.close() }
-        return try backup.read(read)
+        return try LibraryLocation(path).read(isAlone: false, read)
     }
 }
 
@@ -89,6 +87,9 @@ extension LibraryFile {
     /// belongs to the library if it contains the library's id, whatever its name is. So several libraries can share a
     /// memory stick, and a library that was begun in the place of a lost one does not remove the lost one's backups.
     ///
+    /// While the library differs from its backups without a reason, none of them is removed, because one of them may be
+    /// the last sound one; see ``compareWithBackups()``.
+    ///
     /// A backup in the library's own folder counts as the day's backup; see ``backUpIfDue(at:copying:progress:)``.
     ///
     /// - Parameters:
@@ -99,18 +100,24 @@ extension LibraryFile {
         into folder: String, as kind: BackupKind = .daily, at now: Date,
         progress: @escaping @Sendable (Double) throws -> Void = { _ in }
     ) async throws -> CopyReport {
+        let removesOld = kind == .daily ? await isAsInBackups() : false
+        return try await backup(into: folder, as: kind, removesOld: removesOld, at: now, progress: progress)
+    }
+
+    /// - Parameter removesOld: true to remove the daily backups that ``BackupRotation`` does not keep.
+    func backup(
+        into folder: String, as kind: BackupKind, removesOld: Bool, at now: Date,
+        progress: @escaping @Sendable (Double) throws -> Void
+    ) async throws -> CopyReport {
         let isOwn = isOwnFolder(folder)
         let rotation = isOwn ? BackupRotation(ofLibraryAt: path) : try await sharedRotation()
-        // While a backup differs from the library without a reason, none is removed, because it may be the last sound
-        // one.
-        let keepsAll = isOwn && kind == .daily ? await hasUnexplainedDifferences() : false
         var report = try await backup(to: rotation.freePath(in: folder, kind, at: now), progress: progress)
         // The group of the service gets the same access to the backups as to the library. On a file system without
         // modes, such as FAT, chmod fails with EPERM.
         if isOwn, chmod(report.path, try fileMode(in: folder)) != 0, errno != EPERM {
             throw LibraryError(errno: errno, path: report.path)
         }
-        if kind == .daily, !keepsAll {
+        if removesOld {
             let identity = try await identity()
             let own = fileNames(in: folder).filter { name in
                 rotation.instant(of: name) != nil && Self.identity(ofBackup: folder + "/" + name) == identity
@@ -135,13 +142,13 @@ extension LibraryFile {
         do { return try content(ofBackup: path, storedIdentity) } catch { return nil }
     }
 
-    /// Returns true if ``compareWithBackups()`` finds a difference. A comparison that fails is logged, because it must
-    /// not prevent a backup.
-    private func hasUnexplainedDifferences() async -> Bool {
+    /// Returns true if ``compareWithBackups()`` finds no difference. If the comparison fails, this is logged, because
+    /// it must not prevent a backup, and the result is false.
+    func isAsInBackups() async -> Bool {
         do {
-            return try await !compareWithBackups().isEmpty
+            return try await compareWithBackups().isEmpty
         } catch {
-            log("cannot compare the library with its backups: \(error)")
+            log("cannot compare the library with its backups, so none of them is removed: \(error)")
             return false
         }
     }
@@ -166,10 +173,6 @@ extension LibraryFile {
         return "\(stem(of: path))-\(host)-"
     }
 
-    /// Returns the default path of a backup; `nil` for a library in memory.
-    public func defaultBackupPath(at now: Date) -> String? {
-        path.map { Self.ownBackupFolder(of: $0) + "/" + BackupRotation(ofLibraryAt: $0).name(at: now) }
-    }
 }
 
 extension Unicode.Scalar {
@@ -279,7 +282,7 @@ struct BackupTarget {
         guard let present else { return nil }
         guard present.st_mode & S_IFMT == S_IFREG else { throw refusal("a folder or device") }
         // SQLite would use an existing write-ahead log as the log of the new file.
-        guard try fileFacts(path + "-wal")?.st_size ?? 0 == 0 else { throw refusal("a database that is in use") }
+        guard try !LibraryLocation(path).hasLeftoverLog() else { throw refusal("a database that is in use") }
         guard present.st_size > 0 else { return nil }
         let header: FileHeader
         do {

@@ -15,7 +15,7 @@ extension LibraryFile {
     /// removed, all stations are revoked, and guests may not view the pages (``CopyReport/isAccessClosed``).
     ///
     /// - Parameters:
-    ///   - backup: the path of a file that ``backup(to:progress:)`` has made, or of a library.
+    ///   - backup: the path of a file that ``backup(to:force:progress:)`` has made, or of a library.
     ///   - path: the path of the library, which need not exist.
     ///   - identity: the id of the previous library, which the restored library keeps, so that the previous library's
     ///     backups still belong to it. With `nil`, the restored library has the backup's id. It also has the backup's
@@ -61,9 +61,7 @@ extension LibraryFile {
             guard try LibraryLocation(backup).inspect(isAlone: false) != .new else {
                 throw LibraryError.foreign(path: backup, what: "an empty or missing file")
             }
-            let source = try DatabaseQueue(path: backup, configuration: configuration(readonly: true))
-            defer { try? source.close() }
-            return try source.read { db in
+            return try LibraryLocation(backup).read(isAlone: false) { db in
                 let expected = try rowCounts(db)
                 let facts = try copyLibrary(db, to: incoming, named: incoming, progress: { _ in })
                 guard facts.rows == expected else {
