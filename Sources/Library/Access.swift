@@ -29,7 +29,7 @@ extension LibraryFile: Access {
     }
 
     public func check(code: String, from address: String, device: String, at now: Date) async throws -> CodeCheck {
-        try await checked(code, from: address, device: device, at: now) { _ in }.check
+        try await checked(code, from: address, device: Self.storable(device: device), at: now) { _ in }.check
     }
 
     public func signIn(
@@ -37,7 +37,7 @@ extension LibraryFile: Access {
     ) async throws -> SignInOutcome {
         let token = Secret.random(bytes: 32)
         let id = ID<SignIn>()
-        let device = String(device.cleanedLine.prefix(80))
+        let device = Self.storable(device: device)
         let instant = now.milliseconds
         let outcome = try await checked(code, from: address, device: device, at: now) { db in
             try db.run("DELETE FROM signIn WHERE used < ?", [instant - Self.unusedFor])
@@ -98,6 +98,12 @@ extension LibraryFile: Access {
 
     private static var unusedFor: Int64 { Int64(SignIn.unusedFor * 1000) }
 
+    /// Returns the name of a device as it is stored. The schema counts Unicode scalars, of which a single emoji can
+    /// have many.
+    private static func storable(device: String) -> String {
+        String(String.UnicodeScalarView(device.cleanedLine.unicodeScalars.prefix(80)))
+    }
+
     /// Checks a code, after the checks of earlier codes from the same address have ended.
     ///
     /// - Parameter accept: the function that runs if the code is right, in the same transaction in which the earlier
@@ -116,7 +122,6 @@ extension LibraryFile: Access {
         accept: @escaping @Sendable (Database) throws -> Result
     ) async throws -> (check: CodeCheck, result: Result?) {
         let instant = now.milliseconds
-        let device = String(device.cleanedLine.prefix(80))
         let (hash, pause, attempt) = try await write { db in
             guard let hash = try storedHash(db) else { return (nil as String?, 0 as Int64, 0 as Int64) }
             let pause = try WrongCodes.charge(db, address, at: instant)

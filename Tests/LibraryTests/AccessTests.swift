@@ -78,6 +78,13 @@ import Testing
         #expect(try bytes(of: folder("library.sqlite-wal")).firstRange(of: Array("zucchini".utf8)) == nil)
     }
 
+    @Test func `keeps the beginning of a name that is far too long, whatever its characters are`() async throws {
+        try await library.setAccessCode("kumquat 7", at: noon)
+        let long = String(repeating: "👩‍👩‍👧‍👦", count: 80)
+        #expect(try await library.check(code: "zucchini 1", from: "10.0.0.1", device: long, at: noon) == .wrong)
+        #expect(try await library.signInAttempts(limit: 9).map(\.device.unicodeScalars.count) == [80])
+    }
+
     @Test func `keeps two hundred attempts`() async throws {
         try await library.setAccessCode("kumquat 7", at: noon)
         try await library.write { db in
