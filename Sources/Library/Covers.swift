@@ -169,11 +169,19 @@ extension LibraryFile: Covers {
             }
             if isReplaced { try await unlinkUnkept([edition]) }
         } catch {
-            // The picture was not committed. If the database cannot even be read, a later sweep removes its file.
-            if let stored = written.withLock({ $0 }), let kept = try? await storedCover(of: edition), kept != stored {
-                unlink("\(folder)/\(coverName(edition, stored: stored))")
-            }
+            if let stored = written.withLock({ $0 }) { await unlinkUncommitted(edition, stored: stored) }
             throw error
+        }
+    }
+
+    /// Removes the file of a picture whose transaction has failed, unless the transaction was committed nevertheless.
+    private func unlinkUncommitted(_ edition: ID<Edition>, stored: Int64) async {
+        do {
+            guard try await storedCover(of: edition) != stored, let folder = folderBeside("covers") else { return }
+            unlink("\(folder)/\(coverName(edition, stored: stored))")
+        } catch {
+            // A later sweep removes the file. The caller throws the error of the transaction.
+            log("cannot remove a picture that was not stored: \(error)")
         }
     }
 
@@ -245,18 +253,24 @@ extension LibraryFile: Covers {
     /// Returns the path of an edition's picture; `nil` if it has no file, or if its id cannot be the name of one.
     private func coverPath(_ edition: ID<Edition>, stored: Int64) throws -> String? {
         guard let folder = folderBeside("covers"), Self.isFileName(edition) else { return nil }
-        let own = "\(folder)/\(coverName(edition, stored: stored))"
-        if try fileFacts(own) != nil { return own }
-        let names = try coverNames(in: folder).filter { self.edition(ofCover: $0) == edition.rawValue }
-        return pictures(among: names, of: edition, stored: stored).max().map { "\(folder)/\($0)" }
+        // A list of all files would take long in a large library, so it is made only if it is needed.
+        for name in ownNames(edition, stored: stored) where try fileFacts("\(folder)/\(name)") != nil {
+            return "\(folder)/\(name)"
+        }
+        let newest = try coverNames(in: folder).filter { self.edition(ofCover: $0) == edition.rawValue }.max()
+        return newest.map { "\(folder)/\($0)" }
     }
 
-    /// Returns those of an edition's files that may be its picture: the file with the time of the database or, without
-    /// one, the file of version 0.1. After the restore of a backup there may be neither; then the picture is the newest
-    /// file, and none is removed.
+    /// Returns the names that an edition's picture can have, according to the database: the name with the time and,
+    /// without such a file, the name of version 0.1.
+    private func ownNames(_ edition: ID<Edition>, stored: Int64) -> [String] {
+        [coverName(edition, stored: stored), edition.rawValue]
+    }
+
+    /// Returns those of an edition's files that may be its picture. After the restore of a backup there may be none of
+    /// its ``ownNames(_:stored:)``; then the picture is the newest file, and none is removed.
     private func pictures(among names: Set<String>, of edition: ID<Edition>, stored: Int64) -> Set<String> {
-        let own = [coverName(edition, stored: stored), edition.rawValue].first(where: names.contains)
-        return own.map { [$0] } ?? names
+        ownNames(edition, stored: stored).first(where: names.contains).map { [$0] } ?? names
     }
 
     /// Returns those of the files that are no edition's picture.
