@@ -36,6 +36,13 @@ import Testing
         #expect(try await file.update(.openLibrary) { $0.notAskedReason } == "b")
     }
 
+    @Test func `whose folder cannot be created is an error that names it`() async throws {
+        try Data().write(to: URL(fileURLWithPath: folder.file("state")))
+        let file = RateLimitFile(path: folder.file("state/deep/rate-limits.json"), isShared: false)
+        let error = await #expect(throws: (any Error).self) { try await file.update(.openLibrary) { _ in } }
+        #expect(error.map { "\($0)" } == "\(folder.file("state/deep")): Not a directory")
+    }
+
     @Test(arguments: [(false, 0o600), (true, 0o660)])
     func `can be read by its owner, or by the group that shares the library`(_ isShared: Bool, _ mode: Int)
         async throws

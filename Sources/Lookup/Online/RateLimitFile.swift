@@ -11,7 +11,7 @@ public struct RateLimitFile: RateLimits {
     private let mode: mode_t
 
     /// The longest wait for another process, which has the file locked only while it reads and writes it.
-    private static let longestWait: Duration = .seconds(2)
+    private static let longestWait: Duration = .seconds(5)
     private static let byteLimit = 1 << 16
 
     /// - Parameters:
@@ -27,12 +27,11 @@ public struct RateLimitFile: RateLimits {
         _ source: SourceName, _ change: @escaping @Sendable (inout SourceState) -> Result
     ) async throws -> Result {
         do {
-            try FileManager.default.createDirectory(
-                atPath: folder(of: path), withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            try createFolder(folder(of: path))
             let file = try FileDescriptor.open(
                 path, .readWrite, options: [.create, .closeOnExec], permissions: FilePermissions(rawValue: mode))
-            // Closing the file also releases the lock. Whether it succeeds does not matter, because a power cut may
-            // lose the last seconds of rate limits anyway.
+            // Closing the file also releases the lock, even if it reports an error. Such an error can lose only the
+            // last seconds of rate limits, as a power cut can, because the file is never synced.
             defer { try? file.close() }
             // The umask must not exclude the group. If the file belongs to another user, its mode stays as it is.
             _ = fchmod(file.rawValue, mode)
@@ -54,6 +53,9 @@ public struct RateLimitFile: RateLimits {
     }
 
     /// Waits for the lock without blocking the thread, because a stopped process may have it.
+    ///
+    /// The wait of flock(2) has no time limit and blocks, so this polls instead. A process has the lock for less than a
+    /// millisecond, so the next attempt after two nearly always succeeds.
     private func lock(_ file: FileDescriptor) async throws {
         let end = ContinuousClock.now.advanced(by: Self.longestWait)
         while flock(file.rawValue, LOCK_EX | LOCK_NB) != 0 {
