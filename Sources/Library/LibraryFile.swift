@@ -1,4 +1,5 @@
 import Bookplate
+import Dispatch
 import SystemCalls
 import FoundationEssentials
 import GRDB
@@ -288,26 +289,26 @@ extension LibraryFile {
 /// Delays closing the library until its reads have finished. GRDB's pool opens connections on demand, so a read that
 /// starts while the library closes would leave a write-ahead log behind.
 final class CloseGuard: Sendable {
-    private let state = Mutex((count: 0, isClosed: false))
+    private let isClosed = Mutex(false)
+    private let reads = DispatchGroup()
 
     /// Runs a read of the library, unless the library is closed.
     ///
     /// - Throws: `CancellationError` if the library is closed; otherwise the error that `read` throws.
     func perform<Result>(_ read: () async throws -> Result) async throws -> Result {
-        try state.withLock { state in
-            if state.isClosed { throw CancellationError() }
-            state.count += 1
+        try isClosed.withLock { isClosed in
+            if isClosed { throw CancellationError() }
+            reads.enter()
         }
-        defer { state.withLock { $0.count -= 1 } }
+        defer { reads.leave() }
         return try await read()
     }
 
     /// Refuses further reads, and waits for the reads that are running, but for at most `limit`. Reads that are still
     /// running after that are interrupted when their connections close.
     func close(within limit: Duration = .seconds(1)) {
-        state.withLock { $0.isClosed = true }
-        let end = ContinuousClock.now.advanced(by: limit)
-        while state.withLock({ $0.count }) > 0, ContinuousClock.now < end { usleep(1000) }
+        isClosed.withLock { $0 = true }
+        _ = reads.wait(timeout: .now() + limit / .seconds(1))
     }
 }
 
@@ -327,7 +328,7 @@ final class LockTimeout: Sendable {
     /// pause is repeated.
     private static let pauses: [Int64] = [1, 2, 5, 10, 15, 20, 25, 25, 25, 50, 50, 100]
 
-    /// Sleeps before the next attempt to get a lock.
+    /// Sleeps before the next attempt to get a lock, because SQLite reports no release of a lock.
     ///
     /// - Parameter tries: the number of earlier waits for this lock.
     /// - Returns: false if the time is up.

@@ -64,7 +64,8 @@ final class LibraryLock: Sendable {
         let end = ContinuousClock.now.advanced(by: limit)
         while try !attempt(kind, byte) {
             guard ContinuousClock.now < end else { throw LibraryError.locked(path: library) }
-            // The waiting call F_OFD_SETLKW has no time limit, so this polls instead.
+            // The waiting call F_OFD_SETLKW has no time limit, so this polls instead, about as often as another process
+            // can have opened the library.
             usleep(10_000)
         }
     }
