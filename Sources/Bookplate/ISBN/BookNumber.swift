@@ -21,19 +21,22 @@ public struct BookNumber: Hashable, Sendable {
             (isbn, addon) = (try ISBN(number), nil)
         } catch {
             // If the part before the add-on is no ISBN either, the reason for the whole number is the clearer one.
-            guard let (isbn, addon) = try? Self.withAddon(number) else { throw error }
+            guard let (isbn, addon) = Self.withAddon(number) else { throw error }
             (self.isbn, self.addon) = (isbn, addon)
         }
     }
 
-    /// - Returns: `nil` if the text has another length than an EAN-13 with its add-on.
-    private static func withAddon(_ text: String) throws(ISBNRefusal) -> (ISBN, String)? {
-        // ISO/IEC 15424: "]E1" and "]E2" are the prefixes of add-ons that are sent as symbols of their own.
-        let characters = try normalized(String(text.prefix(1) + text.dropFirst().replacing(/\]E[12]/, with: "")))
-        guard characters.count == 15 || characters.count == 18 else { return nil }
-        let digits = String(decoding: characters, as: UTF8.self)
-        guard digitValues(characters) != nil else { return nil }
-        return (try ISBN(ean13: String(digits.prefix(13))), String(digits.dropFirst(13)))
+    /// - Returns: `nil` if the text is not an ISBN, as an EAN-13, with its add-on.
+    private static func withAddon(_ text: String) -> (ISBN, String)? {
+        do throws(ISBNRefusal) {
+            // ISO/IEC 15424: "]E1" and "]E2" are the prefixes of add-ons that are sent as symbols of their own.
+            let characters = try normalized(String(text.prefix(1) + text.dropFirst().replacing(/\]E[12]/, with: "")))
+            guard characters.count == 15 || characters.count == 18, digitValues(characters) != nil else { return nil }
+            let digits = String(decoding: characters, as: UTF8.self)
+            return (try ISBN(ean13: String(digits.prefix(13))), String(digits.dropFirst(13)))
+        } catch {
+            return nil
+        }
     }
 
     /// Returns the number in a URN or a web address.

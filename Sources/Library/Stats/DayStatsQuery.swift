@@ -86,8 +86,8 @@ struct DayStatsQuery {
         try db.forEachRow(sessions, sessionArguments) { row in
             let (start, end): (Int64, Int64) = (row[1], row[2])
             let (from, to): (Int, Int) = (row[3], row[4])
-            // The times of a damaged file can be so far apart that their sums overflow.
-            let (minutes, pages) = (Int((end &- start) / 60_000), min(StatsLimit.pages, to - from))
+            // The numbers of a damaged file can be so far apart that their sums overflow.
+            let (minutes, pages) = (Int((end &- start) / 60_000), max(0, min(StatsLimit.pages, to &- from)))
             add(row[0], finder.day(of: start)) { day in
                 day.sessions += 1
                 day.minutes &+= minutes

@@ -76,10 +76,11 @@ struct LatestEventsQuery {
         return try latest(
             """
             SELECT \(TimelineEvent.kinds.firstIndex { $0.rawValue == column } ?? 0) AS rank, reading.\(column) AS date,
-                NULL AS start, NULL AS uuid, NULL AS "end", NULL AS startPage, NULL AS endPage, 0 AS sessionRow, reading.id AS readingRow,
-                reading.uuid AS readingID, reading.copy
+                NULL AS start, NULL AS uuid, NULL AS "end", NULL AS startPage, NULL AS endPage, 0 AS sessionRow,
+                reading.id AS readingRow, reading.uuid AS readingID, reading.copy
             FROM reading INDEXED BY \(index) CROSS JOIN copy ON copy.id = reading.copy
-            WHERE reading.\(column) IS NOT NULL AND reading.\(column) BETWEEN ? AND ? AND state <> 'cancelled' AND copy.deleted IS NULL
+            WHERE reading.\(column) IS NOT NULL AND reading.\(column) BETWEEN ? AND ? AND state <> 'cancelled'
+                AND copy.deleted IS NULL
             ORDER BY reading.\(column) DESC, reading.id DESC
             """, [from, period.to?.description ?? ":"])
     }
