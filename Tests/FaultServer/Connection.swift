@@ -2,7 +2,7 @@ import Glibc
 
 /// One client's connection.
 public struct Connection: Sendable {
-    private let descriptor: Int32
+    let descriptor: Int32
 
     init(_ descriptor: Int32) { self.descriptor = descriptor }
 

@@ -8,16 +8,15 @@ public final class CutProxy: Sendable {
     public enum Cut: String, Sendable, CaseIterable {
         /// The hub gets nothing, and the connection is reset.
         case beforeRequest
-        /// The hub gets half of the request.
+        /// The hub gets the request without its end.
         case withinRequest
         /// The hub has processed the request, but the answer is lost.
         case beforeAnswer
-        /// The station gets half of the answer.
+        /// The station gets the answer without its end.
         case withinAnswer
     }
 
-    public let port: Int
-    private let listener: Int32
+    private let listener: LoopbackListener
     private let hub: Mutex<Int>
     /// Decides for each request, by its number from 0 and its text. The closure may also do other work.
     private let plan: @Sendable (Int, String) -> Cut?
@@ -31,27 +30,14 @@ public final class CutProxy: Sendable {
     ) throws {
         hub = Mutex(hubPort)
         (self.plan, self.answered) = (plan, answered)
-        let socket = try LoopbackListener(queue: 16)
-        let descriptor = socket.descriptor
-        (listener, port) = (descriptor, socket.port)
-        Thread.detachNewThread { [weak self] in
-            while true {
-                let client = accept(descriptor, nil, nil)
-                guard client >= 0, let self else {
-                    close(descriptor)
-                    return
-                }
-                Thread.detachNewThread {
-                    self.serve(client)
-                    close(client)
-                }
-            }
-        }
+        listener = try LoopbackListener(queue: 16)
+        listener.serve { [weak self] client in self?.serve(client) }
     }
 
-    deinit { shutdown(listener, Int32(SHUT_RDWR)) }
+    deinit { listener.stop() }
 
-    public var address: String { "http://127.0.0.1:\(port)" }
+    public var port: Int { listener.port }
+    public var address: String { listener.address }
     /// The port of the hub, which changes if the hub is started again.
     public var hubPort: Int {
         get { hub.withLock { $0 } }
@@ -60,7 +46,7 @@ public final class CutProxy: Sendable {
     /// The number of requests so far.
     public var requests: Int { count.withLock { $0 } }
 
-    private func serve(_ client: Int32) {
+    private func serve(_ client: Connection) {
         let number = count.withLock { count in
             defer { count += 1 }
             return count
@@ -68,39 +54,36 @@ public final class CutProxy: Sendable {
         guard let request = message(from: client) else { return }
         let cut = plan(number, String(decoding: request, as: UTF8.self))
         if cut == .beforeRequest {
-            // Then closing resets the connection (socket(7)).
-            var now = linger(l_onoff: 1, l_linger: 0)
-            setsockopt(client, SOL_SOCKET, SO_LINGER, &now, socklen_t(MemoryLayout<linger>.size))
+            client.reset()
             return
         }
         let hubPort = hubPort
-        let hub = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        defer { close(hub) }
-        var name = loopback(port: hubPort)
-        let isConnected = withUnsafePointer(to: &name) { pointer in
+        let hub = Connection(socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0))
+        defer { hub.end() }
+        let isConnected = withUnsafePointer(to: sockaddr_in(loopbackPort: hubPort)) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(hub, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+                connect(hub.descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
             }
         }
         guard isConnected else { return }
         // The hub only accepts its own host name.
         let rewritten = request.with(header: "Host", "127.0.0.1:\(hubPort)")
         if cut == .withinRequest {
-            send(rewritten.prefix(rewritten.count - max(1, rewritten.count / 4)), to: hub)
+            hub.send(rewritten.cut)
             return
         }
-        send(rewritten[...], to: hub)
+        hub.send(rewritten)
         guard let answer = message(from: hub) else { return }
         answered(number)
         switch cut {
         case .beforeAnswer: return
-        case .withinAnswer: send(answer.prefix(answer.count - max(1, answer.count / 4)), to: client)
-        default: send(answer.with(header: "Connection", "close")[...], to: client)
+        case .withinAnswer: client.send(answer.cut)
+        default: client.send(answer.with(header: "Connection", "close"))
         }
     }
 
     /// Reads the head and a body of Content-Length.
-    private func message(from descriptor: Int32) -> [UInt8]? {
+    private func message(from connection: Connection) -> [UInt8]? {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while true {
@@ -110,31 +93,17 @@ public final class CutProxy: Sendable {
                     .flatMap { Int($0.dropFirst(15).trimmingCharacters(in: .whitespaces)) }
                 if bytes.count >= end + (length ?? 0) { return bytes }
             }
-            let count = recv(descriptor, &buffer, buffer.count, 0)
+            let count = recv(connection.descriptor, &buffer, buffer.count, 0)
             guard count > 0 else { return nil }
             bytes += buffer[..<count]
         }
     }
-
-    private func send(_ bytes: ArraySlice<UInt8>, to descriptor: Int32) {
-        var rest = bytes
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
-            guard count > 0 else { return }
-            rest = rest.dropFirst(count)
-        }
-    }
-}
-
-private func loopback(port: Int) -> sockaddr_in {
-    var name = sockaddr_in()
-    name.sin_family = sa_family_t(AF_INET)
-    name.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-    name.sin_port = UInt16(port).bigEndian
-    return name
 }
 
 extension [UInt8] {
+    /// The message without its end.
+    fileprivate var cut: [UInt8] { dropLast(Swift.max(1, count / 4)) }
+
     /// The index behind the empty line.
     fileprivate var headEnd: Int? {
         guard count >= 4 else { return nil }

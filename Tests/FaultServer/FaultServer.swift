@@ -13,7 +13,7 @@ public final class FaultServer: Sendable {
     /// The requests in the order of their arrival.
     public let arrivals: AsyncStream<Request>
 
-    private let listener: Int32
+    private let listener: LoopbackListener
     private let arrived: AsyncStream<Request>.Continuation
     private let state = Mutex(State())
 
@@ -43,26 +43,10 @@ public final class FaultServer: Sendable {
 
     /// Binds 127.0.0.1 and starts to answer.
     public init() throws {
-        let socket = try LoopbackListener(queue: 128)
-        let listener = socket.descriptor
-        self.listener = listener
-        address = socket.address
+        listener = try LoopbackListener(queue: 128)
+        address = listener.address
         (arrivals, arrived) = AsyncStream.makeStream()
-        Thread.detachNewThread { [weak self] in
-            while true {
-                let connection = accept(listener, nil, nil)
-                guard connection >= 0 else {
-                    // Closed only here, because another server may get the number at once.
-                    close(listener)
-                    return
-                }
-                guard let self else {
-                    close(connection)
-                    return
-                }
-                Thread.detachNewThread { self.serve(Connection(connection)) }
-            }
-        }
+        listener.serve { [weak self] connection in self?.serve(connection) }
     }
 
     deinit { stop() }
@@ -74,7 +58,7 @@ public final class FaultServer: Sendable {
             return state.stopped
         }
         guard !wasStopped else { return }
-        shutdown(listener, Int32(SHUT_RDWR))
+        listener.stop()
         arrived.finish()
     }
 
@@ -94,7 +78,6 @@ public final class FaultServer: Sendable {
     public func stampRequests(by clock: @escaping @Sendable () -> Duration) { state.withLock { $0.stamp = clock } }
 
     private func serve(_ connection: Connection) {
-        defer { connection.end() }
         guard let head = connection.readHead() else { return }
         let lines = head.components(separatedBy: "\r\n")
         let parts = (lines.first ?? "").split(separator: " ")
