@@ -12,11 +12,8 @@ public struct ScanProcess: Sendable {
         .deletingLastPathComponent()
     public static let samples = root.appendingPathComponent("samples")
     /// The program beside the tests' own executable.
-    public static let program: URL = {
-        let tests = URL(
-            fileURLWithPath: (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? "")
-        return tests.deletingLastPathComponent().appendingPathComponent("scan")
-    }()
+    public static let program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+        .deletingLastPathComponent().appendingPathComponent("scan")
 
     /// Returns a program that asks no online source and knows the books of samples/index.sqlite.
     public static func offline(in folder: URL = FileManager.default.temporaryDirectory) throws -> ScanProcess {
@@ -67,6 +64,17 @@ public struct ScanProcess: Sendable {
         public func events(_ name: String) throws -> [[String: Any]] {
             try objects().filter { $0["event"] as? String == name }
         }
+    }
+
+    /// Returns the ISBNs of the events with this name in the output of a program that was run with `--json` and may
+    /// have been killed. A last line without its end was cut short, and so reports nothing.
+    public static func isbns(of event: String, in output: String) throws -> [String] {
+        try output.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+            .filter { $0.hasPrefix("{\"event\":\"\(event)\",") }
+            .compactMap { line in
+                let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+                return object?["isbn13"] as? String
+            }
     }
 
     /// Runs the program to its end, with `input` on standard input and without a terminal.
@@ -127,8 +135,6 @@ public struct ScanProcess: Sendable {
 
 /// Sends a signal to the program below setsid, which does not forward signals.
 public func killProgram(below setsid: Int32, by signal: Int32 = SIGKILL) {
-    // The file does not exist if the program has already ended.
-    let children = (try? String(contentsOfFile: "/proc/\(setsid)/task/\(setsid)/children", encoding: .utf8)) ?? ""
-    let targets = children.split(separator: " ").compactMap { Int32($0) }
+    let targets = children(of: setsid)
     for target in targets.isEmpty ? [setsid] : targets { kill(target, signal) }
 }

@@ -1,20 +1,22 @@
 import Foundation
 
-/// Waits for what no event reports: what another process does, or how far a task has come. Looks again every other
-/// millisecond.
+/// Waits for what no event reports: what another process does, or how far a task has come.
 ///
-/// - Parameter limit: wide enough for a machine with other work; only what never happens takes that long.
+/// - Parameters:
+///   - limit: wide enough for a machine with other work; only what never happens takes that long.
+///   - pause: the time between two looks; longer if a look costs the tested program work.
 public func wait(
-    for what: String, within limit: Duration = .seconds(120), until isTrue: () async throws -> Bool
+    for what: String, within limit: Duration = .seconds(120), every pause: Duration = .milliseconds(2),
+    until isTrue: () async throws -> Bool
 ) async throws {
     let end = ContinuousClock.now + limit
     while try await !isTrue() {
         guard ContinuousClock.now < end else { throw NeverHappened(what: what, limit: limit) }
-        try await Task.sleep(for: .milliseconds(2))
+        try await Task.sleep(for: pause)
     }
 }
 
-/// Waits in the same way and blocks its thread.
+/// Waits in the same way and blocks its thread. Looks again every other millisecond.
 public func waitBlocking(
     for what: String, within limit: Duration = .seconds(120), until isTrue: () throws -> Bool
 ) throws {
@@ -45,8 +47,18 @@ extension Process {
 }
 
 private func killTree(_ id: Int32) {
-    // The file is missing when the process has ended.
-    let children = (try? String(contentsOfFile: "/proc/\(id)/task/\(id)/children", encoding: .utf8)) ?? ""
+    // Afterwards, they are the children of another process.
+    let started = children(of: id)
     kill(id, SIGKILL)
-    for child in children.split(separator: " ").compactMap({ Int32($0) }) { killTree(child) }
+    for child in started { killTree(child) }
 }
+
+/// Returns the processes that the main thread of a process has started and that still run.
+func children(of id: Int32) -> [Int32] {
+    // The file is missing when the process has ended.
+    let list = (try? String(contentsOfFile: "/proc/\(id)/task/\(id)/children", encoding: .utf8)) ?? ""
+    return list.split(separator: " ").compactMap { Int32($0) }
+}
+
+/// True if the tests that take minutes or hours are run (BOOKPLATE_LONG_TESTS=1, which `script/test --long` sets).
+public let isLong = ProcessInfo.processInfo.environment["BOOKPLATE_LONG_TESTS"] == "1"
