@@ -26,8 +26,8 @@ struct Day: Sendable {
         delivered = part(9, 10)
     }
 
-    /// Returns whether the offline index has the book. The online sources have to be asked about one book in eight.
-    static func isInIndex(_ isbn: String) -> Bool { isbn.dropLast().suffix(3).last != "7" }
+    /// Returns true if the offline index has the book. The online sources have to be asked about one book in ten.
+    static func isInIndex(_ isbn: String) -> Bool { isbn.dropLast().last != "7" }
 
     /// Returns a row of Open Library's dump of editions for each book of the index.
     static func dump(_ days: some Sequence<Day>) -> String {

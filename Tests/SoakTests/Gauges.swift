@@ -21,13 +21,15 @@ struct Gauges: Sendable {
         guard let status = try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8),
             let files = try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/fd")
         else { return nil }
-        func number(_ name: String) -> Double {
+        func number(_ name: String) -> Double? {
             let line = status.split(separator: "\n").first { $0.hasPrefix(name + ":") }
-            return line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Double($0) } ?? 0
+            return line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Double($0) }
         }
+        // A process that is ending has no memory any more.
+        guard let memory = number("RssAnon"), let threads = number("Threads") else { return nil }
+        // There is no log while no process has the library open.
         let size = try? FileManager.default.attributesOfItem(atPath: library + "-wal")[.size] as? Double
-        self.hours = hours
-        (memory, threads) = (number("RssAnon"), number("Threads"))
+        (self.hours, self.memory, self.threads) = (hours, memory, threads)
         (descriptors, log) = (Double(files.count), (size ?? 0) / 1024)
     }
 }
@@ -45,6 +47,9 @@ extension [Gauges] {
 
 /// The measurements so far.
 final class Measurements: Sendable {
+    /// The time between two measurements. It gives some 700 an hour, enough for a line through them.
+    static let pause: Duration = .seconds(5)
+
     private let values = Mutex<[Gauges]>([])
 
     var all: [Gauges] { values.withLock(\.self) }

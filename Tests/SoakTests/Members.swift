@@ -3,13 +3,21 @@ import Foundation
 import Glibc
 import TestTools
 
+/// The pauses that set the pace of a day. They stand for people and cameras, and wait for nothing.
+enum Pace {
+    /// The pause between two frames. Two cameras at this rate use about half of a small machine.
+    static let frame: Duration = .milliseconds(25)
+    /// The pause between two numbers that a person types.
+    static let typing: Duration = .milliseconds(200)
+    /// The pause between two looks of a person at a page, and before a failed request is sent again.
+    static let looking: Duration = .milliseconds(400)
+}
+
 /// Holds books up to a service's camera, one after another, and again those that no screen has shown as captured,
 /// because the service was killed meanwhile.
 struct Shelver: Sendable {
     let service: Service
     let ledger: Ledger
-    /// The pause between two frames. Two cameras at this rate use about half of a small machine.
-    static let pause: Duration = .milliseconds(25)
 
     func show(_ books: [String]) async throws {
         var open = books
@@ -18,15 +26,20 @@ struct Shelver: Sendable {
             for book in open {
                 let picture = frame(of: book)
                 for _ in 0..<4 {
-                    try await Task.sleep(for: Self.pause)
-                    while !service.show(picture) { try await Task.sleep(for: .milliseconds(200)) }
+                    try await Task.sleep(for: Pace.frame)
+                    try await wait(for: "\(service.name) to run again", within: .seconds(300)) {
+                        await service.show(picture)
+                    }
                 }
             }
-            for _ in 0..<4 { _ = service.show(emptyFrame()) }
-            // The last books appear on the screens a moment later.
-            let end = ContinuousClock.now + .seconds(20)
-            while ContinuousClock.now < end, !ledger.captured.isSuperset(of: open) {
-                try await Task.sleep(for: .milliseconds(200))
+            // A service that was just killed needs no empty frame.
+            for _ in 0..<4 { _ = await service.show(emptyFrame()) }
+            do {
+                try await wait(for: "the last books on the screens", within: .seconds(20), every: Pace.looking) {
+                    ledger.captured.isSuperset(of: open)
+                }
+            } catch is NeverHappened {
+                // The books that are missing are shown again.
             }
             let captured = ledger.captured
             open.removeAll { captured.contains($0) }
@@ -45,15 +58,14 @@ struct Reader: Sendable {
     func type(_ numbers: [String]) async throws {
         for number in numbers {
             let request = UUID().uuidString
-            while true {
+            try await wait(for: "an answer to \(number)", within: .seconds(300), every: Pace.looking) {
                 let (status, _) = try await service.ask(
                     "POST", "/api/station/captures", ["text": number, "origin": "typed", "request": request])
-                if status == 200 { break }
-                guard status == 0 || status == 503 else { throw Unexpected("typed \(number): \(status)") }
-                try await Task.sleep(for: .milliseconds(300))
+                guard [200, 0, 503].contains(status) else { throw Unexpected("typed \(number): \(status)") }
+                return status == 200
             }
             ledger.addCaptured([number])
-            try await Task.sleep(for: .milliseconds(200))
+            try await Task.sleep(for: Pace.typing)
         }
     }
 
@@ -80,7 +92,7 @@ struct Reader: Sendable {
         var round = 0
         while !closing.isOver {
             round += 1
-            try await Task.sleep(for: .milliseconds(400))
+            try await Task.sleep(for: Pace.looking)
             guard let rows = try await rows() else { continue }
             try await save(rows.filter { $0.status == "found" })
             try await skip(rows.filter { ["owned", "again"].contains($0.status) })
@@ -138,13 +150,12 @@ struct Reader: Sendable {
     /// whose title no source knows in time.
     func finish(patience: Duration) async throws {
         let end = ContinuousClock.now + patience
-        try await wait(for: "the end of the day at \(service.name)", within: .seconds(900)) {
+        try await wait(for: "the end of the day at \(service.name)", within: .seconds(900), every: Pace.looking) {
             guard let rows = try await rows() else { return false }
             let open = rows.filter { !["saved", "skipped"].contains($0.status) }
             try await save(open.filter { $0.status == "found" })
             let isLate = ContinuousClock.now > end
             try await skip(open.filter { $0.status != "found" && ($0.status != "lookingUp" || isLate) })
-            try await Task.sleep(for: .milliseconds(300))
             return open.isEmpty
         }
     }
@@ -170,32 +181,28 @@ struct Attic: Sendable {
             process.standardInput = pipe
             try process.run(atMost: .seconds(600))
             for number in batch {
-                try? pipe.fileHandleForWriting.write(contentsOf: Data((number + "\n").utf8))
-                try await Task.sleep(for: .milliseconds(250))
+                try pipe.fileHandleForWriting.write(contentsOf: Data((number + "\n").utf8))
+                try await Task.sleep(for: Pace.typing)
             }
             let isKilled = random.below(2) == 0
             if isKilled {
                 kill(process.processIdentifier, SIGKILL)
                 ledger.count("station killed")
             }
-            try? pipe.fileHandleForWriting.close()
+            try pipe.fileHandleForWriting.close()
             try await wait(for: "the end of the station", within: .seconds(600)) { !process.isRunning }
-            let lines = try String(contentsOf: output, encoding: .utf8).split(separator: "\n").compactMap(object)
+            guard isKilled || process.terminationReason == .exit else { throw Unexpected("the station crashed") }
+            let text = try String(contentsOf: output, encoding: .utf8)
             try FileManager.default.removeItem(at: output)
-            func isbns(_ event: String) -> [String] {
-                lines.filter { $0["event"] as? String == event }.compactMap { $0["isbn13"] as? String }
-            }
-            ledger.addCaptured(isbns("captured"))
-            ledger.addSaved(isbns("saved"))
+            ledger.addCaptured(try ScanProcess.isbns(of: "captured", in: text))
+            ledger.addSaved(try ScanProcess.isbns(of: "saved", in: text))
             let captured = ledger.captured
             open.removeAll { captured.contains($0) }
         }
         // The connection may be cut at each attempt.
-        for _ in 0..<200 {
-            if try await household.scan("hub", "send").status == 0 { return }
-            try await Task.sleep(for: .milliseconds(500))
+        try await wait(for: "the delivery of everything", within: .seconds(900), every: Pace.looking) {
+            try await household.scan("hub", "send").status == 0
         }
-        throw Unexpected("the station could not deliver everything")
     }
 }
 
@@ -207,8 +214,8 @@ struct Killer: Sendable {
     func work(until closing: Closing, seed: UInt64, every pause: ClosedRange<Int>) async throws {
         var random = SplitMix(seed: seed)
         while !closing.isOver {
-            let end = ContinuousClock.now + .seconds(pause.lowerBound + random.below(pause.count))
-            while ContinuousClock.now < end, !closing.isOver { try await Task.sleep(for: .milliseconds(50)) }
+            let next = ContinuousClock.now + .seconds(pause.lowerBound + random.below(pause.count))
+            try await wait(for: "the next kill") { closing.isOver || ContinuousClock.now >= next }
             guard !closing.isOver else { return }
             try await service.kill()
             ledger.count("services killed")
@@ -233,8 +240,11 @@ final class Browser: Sendable {
         try process.run(atMost: .seconds(3 * 3600))
     }
 
+    /// No browser outlives its test.
+    deinit { if process.isRunning { process.terminate() } }
+
     func close() async throws {
-        guard process.isRunning else { throw Unexpected("a browser ended before the soak") }
+        guard process.isRunning else { throw Unexpected("a browser ended before the soak did") }
         process.terminate()
         try await wait(for: "the end of a browser") { !self.process.isRunning }
     }

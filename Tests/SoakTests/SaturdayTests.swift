@@ -6,8 +6,8 @@ import Testing
 /// Days of work on one library, all at once: books held up to two cameras, numbers typed into two browsers, photos,
 /// another station behind a bad connection, sources that fail, and a service that is killed again and again.
 @Suite(.serialized) struct `A Saturday at the shelf` {
-    private static let isLong = ProcessInfo.processInfo.environment["BOOKPLATE_LONG_TESTS"] == "1"
     private static let hasBrowser = ProcessInfo.processInfo.environment["BOOKPLATE_BROWSER"] == "1"
+    /// The length of the long test; BOOKPLATE_SOAK_MINUTES sets another than an hour.
     private static let minutes =
         ProcessInfo.processInfo.environment["BOOKPLATE_SOAK_MINUTES"].flatMap(Double.init) ?? 60
 
@@ -30,7 +30,10 @@ import Testing
             day += 1
         }
         for browser in browsers { try await browser.close() }
+        // The service warms up in the first sixth.
         let gauges = soak.gauges.all.filter { $0.hours > Self.minutes / 60 / 6 }
+        let expected = Duration.seconds(60 * Self.minutes) / Measurements.pause
+        #expect(Double(gauges.count) > expected / 2, "the service was measured all the time")
         for (name, value) in Gauges.columns {
             let growth = gauges.growth(of: value)
             print("\(name): \(gauges.last.map { $0[keyPath: value] } ?? 0), \(growth * 100)% an hour")
@@ -55,23 +58,21 @@ private final class Soak: Sendable {
     private let sources: FaultServer
     private let proxy: CutProxy
     private let ledger = Ledger()
-    private let measuring: Task<Void, Never>
+    private let measuring: Task<Void, any Error>
     private let photos: [Data]
 
     init(days: [Day]) async throws {
         self.days = days
         sources = try unreliableSources()
-        household = try Household(named: "soak", sources: sources.address)
-        attic = try Household(named: "attic", sources: nil)
+        household = try Household(sources: sources.address)
+        attic = try Household(sources: nil)
         let dump = household.folder.appendingPathComponent("editions.txt")
         try Data(Day.dump(days).utf8).write(to: dump)
-        for folder in [household.folder, attic.folder] {
-            let index = folder.appendingPathComponent("index.sqlite").path
-            let built = try await household.scan("index", "build", dump.path, "--out", index)
-            try #require(built.status == 0)
+        for home in [household, attic] {
+            try #require(try await home.scan("index", "build", dump.path, "--out", home.index).status == 0)
         }
         photos = try ["frontal.jpg", "three-books.jpg", "no-code-table.jpg", "glare.jpg", "strong-blur.jpg"].map {
-            try Data(contentsOf: Household.samples.appendingPathComponent("photos/" + $0))
+            try Data(contentsOf: ScanProcess.samples.appendingPathComponent("photos/" + $0))
         }
         try #require(try await household.scan("kiosk", "code", input: "kumquat 7\n").status == 0)
         let (kept, killed) = (try Service(household, named: "kept"), try Service(household, named: "killed"))
@@ -89,12 +90,12 @@ private final class Soak: Sendable {
         let direct = try String(contentsOf: hubs, encoding: .utf8)
         try direct.replacingOccurrences(of: ":\(killed.port)", with: ":\(proxy.port)")
             .write(to: hubs, atomically: true, encoding: .utf8)
-        let (gauges, library, begin) = (gauges, household.environment["BOOKPLATE_LIBRARY"] ?? "", ContinuousClock.now)
-        measuring = Task {
-            while !Task.isCancelled {
+        let (gauges, library, begin) = (gauges, household.library, ContinuousClock.now)
+        measuring = Task { [weak kept] in
+            while let id = kept?.id {
                 let hours = (ContinuousClock.now - begin) / .seconds(3600)
-                if let id = kept.id, let now = Gauges(of: id, library: library, hours: hours) { gauges.add(now) }
-                try? await Task.sleep(for: .seconds(5))
+                if let now = Gauges(of: id, library: library, hours: hours) { gauges.add(now) }
+                try await Task.sleep(for: Measurements.pause)
             }
         }
     }
@@ -144,6 +145,8 @@ private final class Soak: Sendable {
         #expect(ledger.captured.subtracting(captured).isEmpty, "what was shown as captured is in the queue")
         #expect(ledger.saved.subtracting(present).isEmpty, "what was shown as saved is in the library")
         #expect(present.count == Set(present).count, "no book is there twice")
+        #expect(ledger.counts["services killed", default: 0] > 0, "a service was killed")
+        #expect(!ledger.saved.isEmpty, "books were saved")
         let confirmed = isbns(items.filter { $0["state"] as? String == "confirmed" })
         #expect(Set(confirmed).subtracting(present).isEmpty, "every confirmed item has its book")
         #expect(try await household.scan("backup").status == 0, "the library is sound")

@@ -5,42 +5,37 @@ import Glibc
 import Synchronization
 import TestTools
 
-/// The folder of a household: one library, which several services share, and the settings of its sources.
+/// The home folder of a household: one library, which several services share, and the settings of its sources.
 struct Household: Sendable {
-    let folder: URL
-    let environment: [String: String]
+    private let program: ScanProcess
 
-    private static let program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
-        .deletingLastPathComponent().appendingPathComponent("scan")
-    static let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().appendingPathComponent("samples")
+    var folder: URL { program.home }
+    var library: String { program.library }
+    var index: String { folder.appendingPathComponent("index.sqlite").path }
 
     /// - Parameter sources: the address of the server that plays all online sources; `nil` to ask none.
-    init(named name: String, sources: String?) throws {
-        folder = FileManager.default.temporaryDirectory.appendingPathComponent("bookplate-\(name)-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        var environment = [
-            "HOME": folder.path, "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8",
-            "BOOKPLATE_LIBRARY": folder.appendingPathComponent("library.sqlite").path,
-            "BOOKPLATE_INDEX": folder.appendingPathComponent("index.sqlite").path,
-        ]
+    init(sources: String?) throws {
+        var program = try ScanProcess()
+        program.environment["BOOKPLATE_INDEX"] = program.home.appendingPathComponent("index.sqlite").path
         if let sources {
             // Without a key, Google Books is not asked. It would set the pace of the day with a request for each book.
-            for name in ["OPENLIBRARY", "GOOGLEBOOKS", "COVERS"] { environment["BOOKPLATE_\(name)_URL"] = sources }
+            for name in ["OPENLIBRARY", "GOOGLEBOOKS", "COVERS"] {
+                program.environment["BOOKPLATE_\(name)_URL"] = sources
+            }
         } else {
-            environment["BOOKPLATE_OFFLINE"] = "1"
+            program.environment["BOOKPLATE_OFFLINE"] = "1"
         }
-        self.environment = environment
+        self.program = program
     }
 
-    func remove() throws { try FileManager.default.removeItem(at: folder) }
+    func remove() throws { try program.remove() }
 
-    /// Prepares a `scan` with files for its output, so that no full pipe blocks it.
+    /// Prepares a `scan` whose input stays open, with files for its output, so that no full pipe blocks it.
     func process(_ arguments: [String], output: URL, errors: URL) throws -> Process {
         let process = Process()
-        process.executableURL = Self.program
+        process.executableURL = ScanProcess.program
         process.arguments = arguments
-        process.environment = environment
+        process.environment = program.environment
         for file in [output, errors] where !FileManager.default.fileExists(atPath: file.path) {
             try Data().write(to: file)
         }
@@ -54,37 +49,25 @@ struct Household: Sendable {
         return process
     }
 
-    /// Runs a command to its end and returns its exit code and its output.
-    @discardableResult
-    func scan(_ arguments: String..., input: String = "") async throws -> (status: Int32, output: String) {
+    /// Runs a command to its end.
+    func scan(_ arguments: String..., input: String = "") async throws -> ScanProcess.Ending {
         try await scan(arguments, input: input)
     }
 
-    private func scan(_ arguments: [String], input: String = "") async throws -> (status: Int32, output: String) {
-        let output = folder.appendingPathComponent("out-\(UUID().uuidString)")
-        let process = try process(arguments, output: output, errors: folder.appendingPathComponent("errors"))
-        let pipe = Pipe()
-        process.standardInput = pipe
-        try process.run(atMost: .seconds(1200))
-        try pipe.fileHandleForWriting.write(contentsOf: Data(input.utf8))
-        try pipe.fileHandleForWriting.close()
-        try await wait(for: "the end of scan \(arguments)", within: .seconds(1200)) { !process.isRunning }
-        let text = try String(contentsOf: output, encoding: .utf8)
-        try FileManager.default.removeItem(at: output)
-        return (process.terminationStatus, text)
+    private func scan(_ arguments: [String], input: String = "") async throws -> ScanProcess.Ending {
+        let running = try program.start(arguments, input: Data(input.utf8))
+        try await wait(for: "the end of scan \(arguments)", within: .seconds(1200)) { !running.process.isRunning }
+        return try running.wait()
     }
 
     /// Runs a command that prints one JSON object per line.
     func objects(_ arguments: String...) async throws -> [[String: Any]] {
-        let (status, output) = try await scan(arguments + ["--json"])
-        guard status == 0 else { throw Unexpected("scan \(arguments) ended with \(status)") }
-        return output.split(separator: "\n").compactMap(object)
+        let ending = try await scan(arguments + ["--json"])
+        guard ending.status == 0 else {
+            throw Unexpected("scan \(arguments) ended with \(ending.status): \(ending.err)")
+        }
+        return try ending.objects()
     }
-}
-
-/// Parses a JSON object; `nil` for everything else.
-func object(_ line: some StringProtocol) -> [String: Any]? {
-    try? JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
 }
 
 struct Unexpected: Error, CustomStringConvertible {
@@ -101,18 +84,23 @@ final class Service: Sendable {
     /// The file with everything that the service has logged.
     let log: URL
     private let running = Mutex<(process: Process, frames: FileHandle)?>(nil)
+    /// Writes the frames. A service that is busy blocks the write, and must not stop the rest of the household.
+    private let camera = DispatchQueue(label: "soak.camera")
 
     init(_ household: Household, named name: String) throws {
         self.household = household
         self.name = name
         let listener = try LoopbackListener(queue: 1)
-        // Nothing else on this machine asks for a certain port, so it stays free.
+        // The kernel hands out free ports all over their range, so hardly anything else gets this one meanwhile.
         close(listener.descriptor)
         port = listener.port
         log = household.folder.appendingPathComponent("\(name).log")
         // Writing to a killed service then fails instead of ending the tests.
         signal(SIGPIPE, SIG_IGN)
     }
+
+    /// No service outlives its test.
+    deinit { if let id { Glibc.kill(id, SIGKILL) } }
 
     var address: String { "http://127.0.0.1:\(port)" }
     var id: pid_t? { running.withLock { $0.flatMap { $0.process.isRunning ? $0.process.processIdentifier : nil } } }
@@ -134,9 +122,9 @@ final class Service: Sendable {
 
     /// Kills the service as a power cut does, though what it has written stays in the system's cache.
     func kill() async throws {
-        guard let process = running.withLock({ $0?.process }) else { return }
-        Glibc.kill(process.processIdentifier, SIGKILL)
-        try await wait(for: "the end of \(name)") { !process.isRunning }
+        guard let id else { throw Unexpected("\(name) had ended before it was killed: see \(log.path)") }
+        Glibc.kill(id, SIGKILL)
+        try await wait(for: "the end of \(name)") { self.id == nil }
     }
 
     /// Stops the service as systemd does.
@@ -152,13 +140,17 @@ final class Service: Sendable {
     /// Writes a frame to the service's camera.
     ///
     /// - Returns: false if the service is not running.
-    func show(_ frame: [UInt8]) -> Bool {
+    func show(_ frame: [UInt8]) async -> Bool {
         guard let frames = running.withLock({ $0?.frames }) else { return false }
-        do {
-            try frames.write(contentsOf: Data(frame))
-            return true
-        } catch {
-            return false
+        return await withCheckedContinuation { shown in
+            camera.async {
+                do {
+                    try frames.write(contentsOf: Data(frame))
+                    shown.resume(returning: true)
+                } catch {
+                    shown.resume(returning: false)
+                }
+            }
         }
     }
 
@@ -188,6 +180,9 @@ final class Service: Sendable {
         let data = try body.map { try JSONSerialization.data(withJSONObject: $0) }
         let answer = await answer(method, path, data)
         guard answer.status != 0 else { return (0, [:]) }
-        return (answer.status, object(String(decoding: answer.body, as: UTF8.self)) ?? [:])
+        guard let object = try JSONSerialization.jsonObject(with: answer.body) as? [String: Any] else {
+            throw Unexpected("\(method) \(path): \(answer.status) without a JSON object")
+        }
+        return (answer.status, object)
     }
 }
