@@ -56,7 +56,7 @@ import Testing
     private static func fail(_ operation: Operation, at position: Int) async throws -> Figures {
         let run = try await RecordedRun(operation)
         var figures = Figures(name: operation.name)
-        var shown = 0
+        var report = ProblemReport(operation)
         for (index, way) in Way.all.enumerated() where isLong || (index + position) % 2 == 0 {
             // The recorder counts the calls that could fail.
             let count = try await withMachine(run.start, environment: operation.environment) { machine in
@@ -66,25 +66,19 @@ import Testing
                 ).matching
             }
             var random = SplitMix(seed: 3)
-            let numbers = isLong || count == 0 ? Array(1...max(1, count)) : [1 + random.below(count)]
-            for number in numbers where count > 0 {
+            let numbers = count == 0 ? [] : isLong ? Array(1...count) : [1 + random.below(count)]
+            for number in numbers {
                 let fault = Fault(kinds: way.kinds, number: number, errno: way.errno, mode: way.mode)
                 let (failed, ending, problems) = try await inject(fault, way, run)
                 // What the program does after a fault may need fewer calls.
                 guard failed > 0 else { continue }
                 figures.faults[way.name, default: 0] += 1
                 figures.endings[ending, default: 0] += 1
-                guard !problems.isEmpty else { continue }
-                figures.bad += 1
-                shown += 1
-                if shown <= 4 {
-                    Issue.record(
-                        "\(operation.name), \(way.name) at call \(number) of \(count), ended with \(ending): \(problems.joined(separator: "; ").prefix(800))"
-                    )
-                }
+                report.add(problems, "\(way.name) at call \(number) of \(count), ended with \(ending)")
             }
         }
-        if shown > 4 { Issue.record("\(operation.name): \(shown) faults with problems") }
+        report.end()
+        figures.bad = report.count
         return figures
     }
 
@@ -158,7 +152,7 @@ import Testing
             try disk.apply(call)
             if case .printed(let text) = call { moment.printed += text }
         }
-        let saved = moment.isbns("saved")
+        let saved = try moment.isbns("saved")
         return try await withMachine(disk.leastState) { machine in
             let books = try machine.books()
             return saved.count == 1 && books[saved[0]] != nil ? [] : ["the next book is lost after a power cut"]

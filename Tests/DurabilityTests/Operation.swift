@@ -148,8 +148,8 @@ final class Operations {
                 },
                 arguments: ["--hub", hub.address, "--stdin", "--yes", "--json"],
                 input: Self.more.joined(separator: "\n") + "\n",
-                findProblems: { [scan = hub.scan, address = hub.address] machine, _ in
-                    try Self.problemsOfDelivery(machine, address, hub: scan)
+                findProblems: { [scan = hub.scan, address = hub.address] machine, moment in
+                    try await Self.problemsOfDelivery(machine, moment, address, hub: scan)
                 }),
         ]
     }
@@ -216,33 +216,43 @@ final class Operations {
         -> [String]
     {
         let hubs = try machine.run("hub", "status", "--json").objects()
-        let name = try HubAddress(hub).name
-        let path = (machine.library as NSString).deletingLastPathComponent + "/outbox/\(name)/library.sqlite"
-        var waiting: [String: String] = [:]
-        if FileManager.default.fileExists(atPath: path) {
-            let outbox = try await LibraryFile.openOutbox(at: path, hub: hub)
-            for item in try await outbox.items(in: Set(QueueItem.State.allCases)) {
-                waiting[item.isbn.digits] = item.state.rawValue
-            }
-            try outbox.close()
-        }
-        var problems: [String] = []
-        if hubs.count != 1 || hubs[0]["waiting"] as? Int != waiting.count {
-            problems.append("\(waiting.count) items are in the outbox, but the program says \(hubs)")
-        }
-        for isbn in moment.isbns("captured") where waiting[isbn] == nil { problems.append("\(isbn) was lost") }
-        for isbn in moment.isbns("saved") where waiting[isbn] != "confirmed" {
-            problems.append("the confirmation of \(isbn) was lost")
+        let items = try await itemsInOutbox(machine, hub: hub)
+        var problems = try problemsOfItems(items, moment)
+        if hubs.count != 1 || hubs[0]["waiting"] as? Int != items.count {
+            problems.append("\(items.count) items are in the outbox, but the program says \(hubs)")
         }
         return problems
     }
 
-    /// After the next delivery, the hub has every book exactly once.
-    private static func problemsOfDelivery(_ machine: Machine, _ address: String, hub: ScanProcess) throws -> [String] {
+    /// Returns the state of each item in the outbox, which also keeps delivered items, by its ISBN.
+    private static func itemsInOutbox(_ machine: Machine, hub: String) async throws -> [String: QueueItem.State] {
+        let name = try HubAddress(hub).name
+        let path = (machine.library as NSString).deletingLastPathComponent + "/outbox/\(name)/library.sqlite"
+        guard FileManager.default.fileExists(atPath: path) else { return [:] }
+        let outbox = try await LibraryFile.openOutbox(at: path, hub: hub)
+        let items = try await outbox.items(in: Set(QueueItem.State.allCases))
+        try outbox.close()
+        return Dictionary(items.map { ($0.isbn.digits, $0.state) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    private static func problemsOfItems(_ items: [String: QueueItem.State], _ moment: Operation.Moment) throws
+        -> [String]
+    {
+        let lost = try moment.isbns("captured").filter { items[$0] == nil }.map { "\($0) was lost" }
+        let unconfirmed = try moment.isbns("saved").filter { items[$0] != .confirmed }
+        return lost + unconfirmed.map { "the confirmation of \($0) was lost" }
+    }
+
+    /// Everything that was acknowledged is still in the outbox. After the next delivery, the hub has every book exactly
+    /// once; it may have it from an earlier state.
+    private static func problemsOfDelivery(
+        _ machine: Machine, _ moment: Operation.Moment, _ address: String, hub: ScanProcess
+    ) async throws -> [String] {
+        let lost = try problemsOfItems(try await itemsInOutbox(machine, hub: address), moment)
         try machine.run("hub", "send")
         let isbns = try hub.run("library", "list", "--json").objects().compactMap { $0["isbn13"] as? String }
         let hubs = try machine.run("hub", "status", "--json").objects()
-        var problems: [String] = []
+        var problems = lost
         if isbns.sorted() != more.sorted() { problems.append("the hub has \(isbns)") }
         if hubs.first?["waiting"] as? Int != 0 { problems.append("the outbox is not empty: \(hubs)") }
         return problems
@@ -274,13 +284,6 @@ final class Operations {
 }
 
 extension Operation.Moment {
-    /// Returns the ISBNs of the events with this name. A line that was cut short acknowledges nothing.
-    func isbns(_ event: String) -> [String] {
-        printed.split(separator: "\n", omittingEmptySubsequences: false).dropLast().compactMap { line in
-            guard line.hasPrefix("{\"event\":\"\(event)\""),
-                let object = try? JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
-            else { return nil }
-            return object["isbn13"] as? String
-        }
-    }
+    /// Returns the ISBNs that were acknowledged with events of this name.
+    func isbns(_ event: String) throws -> [String] { try ScanProcess.isbns(of: event, in: printed) }
 }

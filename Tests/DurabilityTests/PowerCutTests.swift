@@ -51,7 +51,7 @@ import Testing
         let others = cuts.filter { $0.calls < run.recording.calls.count }.shuffled(using: &random)
         let chosen = Array((last.prefix(states / 4) + others).prefix(states))
         var seen: Set<Int> = []
-        var shown = 0
+        var report = ProblemReport(operation)
         try await run.forEachState(of: chosen) { cut, tree, moment in
             var hasher = Hasher()
             hasher.combine(tree)
@@ -59,17 +59,12 @@ import Testing
             hasher.combine(moment.isOver)
             guard seen.insert(hasher.finalize()).inserted else { return }
             figures.states += 1
-            let problems = try await run.check.problems(of: tree, at: moment)
-            guard !problems.isEmpty else { return }
-            figures.bad += 1
-            shown += 1
-            if shown <= 3 {
-                Issue.record(
-                    "\(operation.name), cut after call \(cut.calls) of \(figures.calls), \(cut.model): \(problems.joined(separator: "; ").prefix(800))"
-                )
-            }
+            report.add(
+                try await run.check.problems(of: tree, at: moment),
+                "cut after call \(cut.calls) of \(figures.calls), \(cut.model)")
         }
-        if shown > 3 { Issue.record("\(operation.name): \(shown) states with problems") }
+        report.end()
+        figures.bad = report.count
         return figures
     }
 }

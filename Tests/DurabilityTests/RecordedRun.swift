@@ -86,6 +86,25 @@ struct RecordedRun: Sendable {
     }
 }
 
+/// Reports what is wrong after the cuts or faults of one operation: the first four cases in full, all by their number.
+struct ProblemReport {
+    let operation: String
+    /// The number of cases with problems.
+    private(set) var count = 0
+
+    init(_ operation: Operation) { self.operation = operation.name }
+
+    /// - Parameter place: the place in the operation, such as "cut after call 7".
+    mutating func add(_ problems: [String], _ place: String) {
+        guard !problems.isEmpty else { return }
+        count += 1
+        guard count <= 4 else { return }
+        Issue.record("\(operation), \(place): \(problems.joined(separator: "; ").prefix(800))")
+    }
+
+    func end() { if count > 4 { Issue.record("\(operation): \(count) cases with problems") } }
+}
+
 /// Runs the body for every operation and its position, two at a time. Records an issue for each one that throws.
 ///
 /// - Returns: the results, in the order of the operations.
@@ -113,6 +132,3 @@ func forEach<Result: Sendable>(
         return results.sorted { $0.index < $1.index }.map(\.result)
     }
 }
-
-/// True if the tests that take minutes are run.
-let isLong = ProcessInfo.processInfo.environment["BOOKPLATE_LONG_TESTS"] == "1"

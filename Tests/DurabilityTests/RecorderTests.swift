@@ -9,19 +9,21 @@ import Testing
         async throws
     {
         let operations = try Operations()
-        for operation in operations.all {
+        let replayed = await forEach(operations.all) { operation, _ in
             let run = try await RecordedRun(operation)
             for model in Disk.Model.allCases {
                 var disk = Disk(model, run.start)
                 for call in run.recording.calls { try disk.apply(call) }
-                let replayed = disk.wholeState
-                #expect(replayed.folders == run.end.folders, "\(operation.name)")
-                #expect(Set(replayed.files.keys) == Set(run.end.files.keys), "\(operation.name)")
+                let tree = disk.wholeState
+                #expect(tree.folders == run.end.folders, "\(operation.name)")
+                #expect(Set(tree.files.keys) == Set(run.end.files.keys), "\(operation.name)")
                 for (name, bytes) in run.end.files {
-                    #expect(replayed.files[name] == bytes, "\(operation.name): \(name)")
+                    #expect(tree.files[name] == bytes, "\(operation.name): \(name)")
                 }
             }
+            return operation.name
         }
         try operations.end()
+        #expect(replayed == operations.all.map(\.name))
     }
 }

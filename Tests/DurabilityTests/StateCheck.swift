@@ -25,25 +25,30 @@ struct StateCheck: Sendable {
 
     private func problems(of machine: Machine, at moment: Operation.Moment) async throws -> [String] {
         let books = try machine.books()
-        var problems = problems(with: books, at: moment)
+        var problems = try problems(with: books, at: moment)
         problems += try problemsOfFiles(machine)
-        if case .everyBook = operation.acknowledgement, FileManager.default.fileExists(atPath: machine.library) {
-            let library = try LibraryFile.open(at: machine.library)
-            let items = try await library.items(in: Set(QueueItem.State.allCases)).map(\.isbn.digits)
-            try library.close()
-            // What a hub is to have waits in the outbox, not in the library.
-            if !operation.arguments.contains("--hub") {
-                for isbn in moment.isbns("captured") where !items.contains(isbn) {
-                    problems.append("the captured \(isbn) is lost")
-                }
+        // What a hub is to have waits in the outbox, not in the library.
+        if case .everyBook = operation.acknowledgement, !operation.arguments.contains("--hub") {
+            let items = try await capturedItems(machine)
+            for isbn in try moment.isbns("captured") where !items.contains(isbn) {
+                problems.append("the captured \(isbn) is lost")
             }
         }
         problems += try await operation.findProblems(machine, moment)
         return problems
     }
 
+    /// Returns the ISBNs in the library's queue; none if there is no library.
+    private func capturedItems(_ machine: Machine) async throws -> Set<String> {
+        guard FileManager.default.fileExists(atPath: machine.library) else { return [] }
+        let library = try LibraryFile.open(at: machine.library)
+        let items = try await library.items(in: Set(QueueItem.State.allCases)).map(\.isbn.digits)
+        try library.close()
+        return Set(items)
+    }
+
     /// Every book is as it was before the operation or as it is after it; see ``Operation/Acknowledgement``.
-    private func problems(with books: [String: String], at moment: Operation.Moment) -> [String] {
+    private func problems(with books: [String: String], at moment: Operation.Moment) throws -> [String] {
         var problems: [String] = []
         if case .text = operation.acknowledgement {
             if books != after, operation.isDone(at: moment) {
@@ -54,7 +59,7 @@ struct StateCheck: Sendable {
         }
         for (id, book) in books where before[id] != book && after[id] != book { problems.append("half there: \(book)") }
         for id in before.keys where books[id] == nil { problems.append("lost: \(id)") }
-        let acknowledged = moment.isOver ? Array(after.keys) : moment.isbns("saved")
+        let acknowledged = try moment.isOver ? Array(after.keys) : moment.isbns("saved")
         for id in acknowledged where after[id] != nil && books[id] != after[id] {
             problems.append("acknowledged, and lost: \(id)")
         }

@@ -34,7 +34,7 @@
 
 enum { OPENING = 1, CREATING = 2, READING = 4, WRITING = 8, RESIZING = 16, SYNCING = 32, NAMING = 64, REMOVING = 128 };
 
-// The first byte of each entry of the record; see Trace.swift.
+// The first byte of each entry of the record; see Call.parse in Recorder.swift.
 enum event {
     OPENED = 'o', CREATED = 'c', WRITTEN = 'w', RESIZED = 't', SYNCED = 's', DATA_SYNCED = 'd', FOLDER_SYNCED = 'f',
     SYNC_FAILED = 'x', RENAMED = 'r', LINKED = 'l', UNLINKED = 'u', FOLDER_CREATED = 'm', FOLDER_REMOVED = 'k',
