@@ -114,12 +114,12 @@ def bench_load(scan, library):
 
 def bench_pages(scan, library, rounds=9, limit=100):
     """Measures each page alone: from a service that has just started, while nothing changes, and each time after a change to a book."""
-    kiosk = Kiosk(scan, library, "--no-camera")
+    kiosk, home = Kiosk(scan, library, "--no-camera"), tempfile.TemporaryDirectory()
     hits = kiosk.ask("/api/books?limit=200")["hits"]
     book = next(hit for hit in hits if hit["isbn13"] and hit["pageCount"] and hit["pageCount"] > 10 * rounds)
     pages = ["/home", "/stats", "/stats?period=all", "/stats/timeline", "/library", "/library?q=the+garden", "/library?status=reading&sort=title",
              f"/books/{book['id']}", "/scan", "/intake", "/settings", "/api/home", "/api/stats", "/api/stats/on-this-day"]
-    environment = dict(os.environ, BOOKPLATE_OFFLINE="1", BOOKPLATE_LIBRARY=library, HOME=kiosk.home.name)
+    environment = dict(os.environ, BOOKPLATE_OFFLINE="1", BOOKPLATE_LIBRARY=library, HOME=home.name)
 
     def ask(path):
         start = time.monotonic()
@@ -146,6 +146,7 @@ def bench_pages(scan, library, rounds=9, limit=100):
         print(f"  {page.replace(book['id'], '…'):44}{first:>9.1f}{medians[0]:>9.1f}{max(again):>9.1f}{medians[1]:>16.1f}"
               + ("  MISSED" if max(medians) > limit else ""), flush=True)
     kiosk.stop()
+    home.cleanup()
 
 
 def bench_rest(scan, library, seconds=20):

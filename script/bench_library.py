@@ -8,7 +8,6 @@ import subprocess
 import tempfile
 import time
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 COPIES, ROUNDS, LIMIT = 20_000, 7, 100
 
 
