@@ -29,14 +29,18 @@ struct Day: Sendable {
     /// Returns true if the offline index has the book. The online sources have to be asked about one book in ten.
     static func isInIndex(_ isbn: String) -> Bool { isbn.dropLast().last != "7" }
 
-    /// Returns a row of Open Library's dump of editions for each book of the index.
+    /// Returns a row of Open Library's dump of editions for each book of the index, and their author's row. With an
+    /// author, a record of the index is whole, and no online source is asked.
     static func dump(_ days: some Sequence<Day>) -> String {
-        var number = 0
-        return days.lazy.flatMap(\.all).filter(isInIndex).map { isbn in
-            number += 1
-            return "/type/edition\t/books/OL\(number)M\t1\t2026-01-01T00:00:00\t"
-                + #"{"key":"/books/OL\#(number)M","title":"Book \#(isbn)","isbn_13":["\#(isbn)"]}"# + "\n"
-        }.joined()
+        func row(_ type: String, _ key: String, _ record: String) -> String {
+            "/type/\(type)\t\(key)\t1\t2026-01-01T00:00:00\t{\"key\":\"\(key)\",\(record)}\n"
+        }
+        let editions = days.lazy.flatMap(\.all).filter(isInIndex).enumerated().map { number, isbn in
+            row(
+                "edition", "/books/OL\(number + 1)M",
+                #""title":"Book \#(isbn)","isbn_13":["\#(isbn)"],"authors":[{"key":"/authors/OL1A"}]"#)
+        }
+        return row("author", "/authors/OL1A", #""name":"A. Author""#) + editions.joined()
     }
 }
 
