@@ -5,6 +5,8 @@ final class Ledger: Sendable {
     private struct State {
         var captured: Set<String> = []
         var saved: Set<String> = []
+        /// The number of times that somebody was about to undo the save of a book.
+        var undos: [String: Int] = [:]
         var counts: [String: Int] = [:]
     }
 
@@ -19,7 +21,26 @@ final class Ledger: Sendable {
 
     func addCaptured(_ isbns: some Sequence<String>) { state.withLock { $0.captured.formUnion(isbns) } }
     func addSaved(_ isbns: some Sequence<String>) { state.withLock { $0.saved.formUnion(isbns) } }
-    func removeSaved(_ isbns: some Sequence<String>) { state.withLock { $0.saved.subtract(isbns) } }
+
+    /// Removes the books whose save somebody is about to undo.
+    ///
+    /// - Returns: a function that adds books again that were not undone. It leaves out those that somebody else is
+    ///   undoing, because a screen shows them as saved until it has heard of it.
+    func removeSaved(_ isbns: Set<String>) -> @Sendable (Set<String>) -> Void {
+        let (removed, undos) = state.withLock { state in
+            let removed = state.saved.intersection(isbns)
+            state.saved.subtract(removed)
+            for isbn in isbns { state.undos[isbn, default: 0] += 1 }
+            return (removed, state.undos)
+        }
+        return { kept in
+            self.state.withLock { state in
+                let current = state.undos
+                state.saved.formUnion(kept.intersection(removed).filter { current[$0] == undos[$0] })
+            }
+        }
+    }
+
     func count(_ event: String, _ number: Int = 1) { state.withLock { $0.counts[event, default: 0] += number } }
 }
 

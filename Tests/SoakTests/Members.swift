@@ -125,17 +125,16 @@ struct Reader: Sendable {
         let (status, station) = try await service.ask("GET", "/api/station")
         guard status == 200, let undo = station["undo"] as? [String: Any], let change = undo["change"] as? String
         else { return }
-        let before = ledger.saved
         let rows = station["rows"] as? [[String: Any]] ?? []
         let saved = Set(rows.filter { $0["standing"] as? String == "saved" }.compactMap { $0["isbn13"] as? String })
-        ledger.removeSaved(saved)
+        let addAgain = ledger.removeSaved(saved)
         let (answer, _) = try await service.ask("POST", "/api/station/undo", ["change": change])
         ledger.count(answer == 200 ? "undone" : "undos refused or cut")
         // What is still shown as saved was not part of the act.
         let (later, after) = try await service.ask("GET", "/api/station")
         guard later == 200 else { return }
         let still = (after["rows"] as? [[String: Any]] ?? []).filter { $0["standing"] as? String == "saved" }
-        ledger.addSaved(Set(still.compactMap { $0["isbn13"] as? String }).intersection(before))
+        addAgain(Set(still.compactMap { $0["isbn13"] as? String }))
     }
 
     private func look(_ random: inout SplitMix) async throws {
