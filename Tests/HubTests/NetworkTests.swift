@@ -58,6 +58,10 @@ struct `Two hosts and a cable` {
         try run.say("9780385474542\n")
         try await run.await("saved", count: 2)
         try cable.plug()
+        // At its end, the program waits only some seconds for the network, which may take longer on a busy machine.
+        try await wait(for: "the delivery") {
+            try await station.run("hub", "status", "--json").out.contains(#""waiting":0"#)
+        }
         #expect(try await run.end() == 0, "\(run.complaints)")
         let isbns = try await library.books(matching: BookQuery()).books.compactMap(\.edition.isbn?.digits)
         #expect(isbns.sorted() == ["9780316769488", "9780385474542", "9780441478125"])

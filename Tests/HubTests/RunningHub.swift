@@ -121,9 +121,9 @@ final class StationAtWork: Sendable {
         return try await flow.save(confirmed)
     }
 
-    /// Retries until the hub has everything. A cut needs one retry.
+    /// Retries until the hub has everything, and its answers have come. A cut needs one retry.
     func deliver(tries: Int = 12) async throws {
-        for _ in 0..<tries where await sender.flush() { return }
+        for _ in 0..<tries where await sender.flush() && link.status == .up { return }
         throw NotDelivered()
     }
 
