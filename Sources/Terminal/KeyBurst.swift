@@ -47,7 +47,10 @@ struct KeyBurst: Equatable, Sendable {
     }
 
     /// True for a text such as `https://…` or `WIFI:T:…`, as QR codes hold it (RFC 3986, section 3.1).
-    static func hasScheme(_ text: String) -> Bool { text.prefixMatch(of: /[A-Za-z][A-Za-z0-9+.\-]*:\S/) != nil }
+    /// A scheme is all small or all capital letters there, unlike the beginning of a title such as "Re:Zero".
+    static func hasScheme(_ text: String) -> Bool {
+        text.prefixMatch(of: /(?:[a-z][a-z0-9+.\-]*|[A-Z][A-Z0-9+.\-]*):\S/) != nil
+    }
 }
 
 extension KeyBurst {
@@ -66,9 +69,11 @@ extension KeyBurst {
         private static let most = 4096
 
         private var held: [Keyboard.Press] = []
+        /// True if the next keys continue a burst of which ``most`` keys were passed on already.
+        private var isContinued = false
 
-        /// True if keys are held back, so that ``settle()`` has to be called after a pause of ``gap``.
-        var isHolding: Bool { !held.isEmpty }
+        /// True if a burst may continue, so that ``settle()`` has to be called after a pause of ``gap``.
+        var isHolding: Bool { !held.isEmpty || isContinued }
 
         /// - Returns: the keys that can be handled now, in order.
         mutating func append(_ press: Keyboard.Press) -> [Keyboard.Press] {
@@ -77,17 +82,19 @@ extension KeyBurst {
             case .enter where isHolding, .tab where isHolding: held.append(press)
             default: return settle() + [press]
             }
-            return held.count < Self.most ? [] : settle()
+            guard held.count >= Self.most else { return [] }
+            defer { isContinued = true }
+            return settle()
         }
 
         /// Called after a pause, or before a key that no scanner types.
         ///
         /// - Returns: the keys that were held back, or one press of ``Keyboard/Key/burst(_:)``.
         mutating func settle() -> [Keyboard.Press] {
-            defer { held = [] }
+            defer { (held, isContinued) = ([], false) }
             let lines = held.split(omittingEmptySubsequences: false) { $0.key.endsLine }
             let isBurst =
-                lines.dropLast().contains { $0.count >= Self.fewest }
+                isContinued || held.count >= Self.most || lines.dropLast().contains { $0.count >= Self.fewest }
                 || lines.last.map { $0.count >= Self.fewestWithoutEnd } == true
             guard isBurst, let first = held.first else { return held }
             return [Keyboard.Press(key: .burst(KeyBurst(held.map(\.key))), time: first.time)]

@@ -66,6 +66,12 @@ import Testing
         #expect(bursts == 2 && recogniser.isHolding)
     }
 
+    @Test func `that is longer than its limit has no letter that is a key, not even at its end`() {
+        let line = String(repeating: "x", count: 4096)
+        #expect(recognised(line + "sq\n·s·") == [.burst(burst(line)), .burst(burst("sq\n")), .character("s")])
+        #expect(recognised(line + "·s·") == [.burst(burst(line)), .character("s")])
+    }
+
     @Test func `is scanned lines where keys are commands`() {
         var burst = burst("9780441478125\t\n sq \n\nend")
         #expect(burst.next(inField: false) == .code("9780441478125"))
@@ -90,7 +96,7 @@ import Testing
         ("URN:ISBN:x", true), ("WIFI:S:my net;;", true), ("asin/B00", true), ("B1234567", true),
         ("4006381333931", true),
         ("By hand", false), ("Wüstenplanet", false), ("Attic", false), ("540", false), ("1984", false),
-        ("2001: A Space Odyssey", false), ("novel, space", false), ("", false),
+        ("2001: A Space Odyssey", false), ("Re:Zero", false), ("novel, space", false), ("", false),
     ])
     func `looks like a code, or like words`(text: String, isCode: Bool) {
         #expect(KeyBurst.looksLikeCode(text) == isCode)
