@@ -105,21 +105,22 @@ package final class Keyboard: Sendable {
             // The rest of a cursor key's escape sequence may be late on a slow connection.
             let isSequence = pending.first == 0x1B && !pending.starts(with: pasteBegins)
             let isWaiting = isSequence || recogniser.isHolding
-            guard let isReady = try? poll(&waiting, until: isWaiting ? .now + KeyBurst.Recogniser.gap : nil) else {
-                return
-            }
-            if !isReady {
-                // The pause is measured by waiting, so that a busy machine does not tear a burst apart.
-                yield(parse(&pending, isWhole: true))
-                for press in recogniser.settle() { presses.yield(press) }
-                continue
-            }
-            if waiting[1].revents != 0 { return }
             var buffer = [UInt8](repeating: 0, count: 256)
-            guard let count = try? buffer.withUnsafeMutableBytes({ try terminal.read(into: $0) }), count > 0 else {
-                yield([.end])
-                return
+            let count: Int
+            do {
+                guard try poll(&waiting, until: isWaiting ? .now + KeyBurst.Recogniser.gap : nil) else {
+                    // The pause is measured by waiting, so that a busy machine does not tear a burst apart.
+                    yield(parse(&pending, isWhole: true))
+                    for press in recogniser.settle() { presses.yield(press) }
+                    continue
+                }
+                if waiting[1].revents != 0 { return }
+                count = try buffer.withUnsafeMutableBytes { try terminal.read(into: $0) }
+            } catch {
+                // The terminal has gone, and with it the place for a message. The books stay in the queue.
+                return yield([.end])
             }
+            guard count > 0 else { return yield([.end]) }
             pending += buffer.prefix(count)
             yield(parse(&pending, isWhole: false))
         }
