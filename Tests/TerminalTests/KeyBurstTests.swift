@@ -108,7 +108,7 @@ import Testing
     private let second = ID<QueueItem>()
 
     @Test func `can be read after a moment, however often it is shown`() {
-        var cards = CardGuard()
+        var cards = ReadingGuard<ID<QueueItem>>()
         cards.show(first, at: .seconds(1))
         #expect(!cards.isReadable(at: .seconds(1)) && !cards.isReadable(at: .milliseconds(1349)))
         cards.show(first, at: .milliseconds(1300))
@@ -122,10 +122,12 @@ import Testing
     }
 
     @Test func `that the person chose is known`() {
-        var cards = CardGuard()
+        var cards = ReadingGuard<ID<QueueItem>>()
         cards.show(first, at: .seconds(1))
         cards.accept(second)
         cards.show(second, at: .seconds(2))
         #expect(cards.isReadable(at: .seconds(2)))
+        cards.show(first, at: nil)
+        #expect(cards.isReadable(at: .seconds(2)), "the person's key led to it")
     }
 }

@@ -125,6 +125,30 @@ private let emma = "9780141439587"
         #expect((state.message?.text.contains("press the key again") == true) != acts)
     }
 
+    @Test(arguments: [(Duration.milliseconds(349), 0), (.milliseconds(350), 2)])
+    func `saves the ticked books only if a person can have seen which they are`(after gap: Duration, saved: Int)
+        async throws
+    {
+        let bench = try LiveBench()
+        _ = try await bench.capture(dune, at: .seconds(1))
+        _ = try await bench.capture(emma, at: .seconds(9))
+        await bench.type("a", at: .seconds(9) + gap)
+        let state = await bench.handled()
+        #expect(state.batch.counts.saved == saved)
+        #expect((state.message?.text.contains("The ticks changed just before this key") == true) == (saved == 0))
+    }
+
+    @Test func `saves what the person has just ticked`() async throws {
+        let bench = try LiveBench()
+        let id = try await bench.capture(dune, at: .seconds(1))
+        await bench.type(" ", at: .seconds(5))
+        #expect(await bench.handled().batch.counts.ticked == 0)
+        await bench.type(" ", at: .seconds(6))
+        #expect(await bench.handled().batch.counts.ticked == 1)
+        await bench.type("a", at: .milliseconds(6100))
+        #expect(await bench.handled().batch[id]?.end != nil)
+    }
+
     @Test func `saves one book if the key s is read several times at once`() async throws {
         let bench = try LiveBench()
         for (second, number) in [dune, emma, "9780141439518"].enumerated() {
@@ -142,10 +166,12 @@ private let emma = "9780141439587"
     @Test func `hints at the keys of a book when they act`() async throws {
         let bench = try LiveBench()
         _ = try await bench.capture(dune, at: .seconds(1))
-        #expect(await !bench.text.contains("[s] save"))
+        let early = await bench.text
+        #expect(!early.contains("[s] save") && !early.contains("[a] save all"))
         bench.time.withLock { $0 = .seconds(2) }
         await bench.terminal.refresh()
-        #expect(await bench.text.contains("[s] save"))
+        let late = await bench.text
+        #expect(late.contains("[s] save") && late.contains("[a] save all 1"))
     }
 
     @Test func `captures the numbers in pasted text, and handles no letter of it as a key`() async throws {
@@ -160,7 +186,7 @@ private let emma = "9780141439587"
         #expect(bench.station.pendingDetections.map(\.isbn.digits) == [emma, "9780141439518"])
     }
 
-    @Test func `recognises bursts by when the keys were read, not by when they are handled`() async throws {
+    @Test func `types into the form what a person types slowly, however late the keys are handled`() async throws {
         let bench = try LiveBench()
         let id = try await bench.capture(dune, at: .seconds(1))
         await bench.type("e", at: .seconds(3))
@@ -208,7 +234,34 @@ private let emma = "9780141439587"
         #expect(state.batch[first]?.end == .none)
     }
 
+    @Test(arguments: ["u", "U"])
+    func `undoes no save that --yes made before the person can have seen it`(key: String) async throws {
+        let bench = try LiveBench(saving: Station.AutomaticSaving(anotherCopy: false, isUnattended: false))
+        _ = try await bench.capture(dune, at: .seconds(1))
+        _ = try await bench.state { $0.batch.counts.saved == 1 }
+        _ = try await bench.capture(emma, at: .seconds(9))
+        _ = try await bench.state { $0.batch.counts.saved == 2 }
+        await bench.type(key, at: .milliseconds(9200))
+        var state = await bench.handled()
+        #expect(state.batch.counts.saved == 2)
+        #expect(state.message?.text.contains("A book was saved just before this key") == true)
+        await bench.type(key, at: .milliseconds(9600))
+        state = await bench.handled()
+        #expect(state.batch.counts.saved == (key == "u" ? 1 : 0))
+    }
+
     // MARK: Undo
+
+    @Test(arguments: [Duration.milliseconds(10), .milliseconds(100)])
+    func `undoes the person's own save at once`(after gap: Duration) async throws {
+        let bench = try LiveBench()
+        let id = try await bench.capture(dune, at: .seconds(1))
+        await bench.type("s", at: .seconds(5))
+        if gap > KeyBurst.Recogniser.gap { #expect(await bench.handled().batch[id]?.end != nil) }
+        await bench.type("u", at: .seconds(5) + gap)
+        let state = await bench.handled()
+        #expect(state.batch[id]?.end == nil && state.message?.text.contains("undone") == true)
+    }
 
     @Test func `opens the rows of an act that was undone elsewhere`() async throws {
         let bench = try LiveBench()

@@ -12,7 +12,8 @@ package enum PromptInput: Sendable {
     enum Event: Sendable {
         case news(Station.News)
         case press(Keyboard.Press)
-        case line(String)
+        /// A line, and the time when it was read, on the monotonic clock.
+        case line(String, at: Duration)
         /// Reading the lines failed before their end.
         case unreadable(any Error)
         /// No more answers will arrive.
@@ -33,7 +34,7 @@ package enum PromptInput: Sendable {
                 do {
                     for try await batch in lines.batches {
                         lines.release()
-                        for line in batch { events.yield(.line(line)) }
+                        for line in batch { events.yield(.line(line, at: .monotonicNow)) }
                     }
                 } catch {
                     events.yield(.unreadable(error))
@@ -65,7 +66,7 @@ struct Prompt {
     private var entry: NumberInput?
     /// The items of the numbers from the prompt that have no card yet.
     private var entered: Set<ID<QueueItem>> = []
-    private var cards = CardGuard()
+    private var cards = ReadingGuard<ID<QueueItem>>()
     /// True if the keys below the card on the screen are shown.
     private var areKeysShown = false
     private let events = AsyncStream.makeStream(of: PromptInput.Event.self)
@@ -96,7 +97,7 @@ struct Prompt {
             switch event {
             case .news(let news): guard try await handle(news) else { continue }
             case .press(let press): await handle(press)
-            case .line(let line): await handle(line)
+            case .line(let line, let time): await handle(line, at: time)
             case .unreadable(let error): run.events.show([.unreadableInput(error)])
             case .answersEnded: hasQuit = true
             case .cardIsReadable: showKeys()
@@ -179,10 +180,12 @@ struct Prompt {
     /// Shows the keys below the card as soon as they act, which is when the person can have read the card.
     private mutating func showKeys() {
         guard let open, !areKeysShown, !hasField else { return }
-        guard cards.isReadable(at: .monotonicNow) else {
+        let timeLeft = cards.timeLeft(at: .monotonicNow)
+        guard timeLeft == .zero else {
             let continuation = events.continuation
             Task {
-                try await Task.sleep(for: CardGuard.reaction)
+                // Nothing reports that a person has read a card, so this waits as long as reading takes.
+                try await Task.sleep(for: timeLeft)
                 continuation.yield(.cardIsReadable)
             }
             return
@@ -205,13 +208,13 @@ struct Prompt {
     private var hasField: Bool { form != nil || entry != nil }
 
     /// Handles a line from the terminal: an answer of one letter, a field of the form, or a number.
-    private mutating func handle(_ line: String) async {
+    private mutating func handle(_ line: String, at time: Duration) async {
         let number = TypedNumber(text: line, origin: .stdin)
         // A scanner types into the form too. How fast a line was typed is not known here.
         if form != nil, !number.isBook, !KeyBurst.hasScheme(line) {
             await advance { form in form.enter(line) }
         } else if form == nil, line.count == 1, let letter = line.first, letter.isLetter {
-            await press(.character(letter), at: .monotonicNow)
+            await press(.character(letter), at: time)
         } else if !line.isEmpty {
             capture(number)
         }

@@ -27,7 +27,7 @@ struct LiveKeys {
         }
         let ticked = state.batch.counts.ticked
         var hints: [String] = []
-        // A key about the book is hinted at as soon as it acts.
+        // A key is hinted at as soon as it acts.
         let row = state.isCardReadable ? state.current.flatMap { $0.end == nil ? $0 : nil } : nil
         if let row {
             if state.batch.isAnotherCopy(row) {
@@ -38,9 +38,9 @@ struct LiveKeys {
                 hints.append("[e] by hand")
             }
         }
-        if ticked > 0 { hints.append("[a] save all \(ticked)") }
+        if ticked > 0, state.areTicksReadable { hints.append("[a] save all \(ticked)") }
         if row != nil { hints.append("[k] skip") }
-        if !state.batch.acts.isEmpty { hints.append("[u] undo") }
+        if !state.batch.acts.isEmpty, state.isActReadable { hints.append("[u] undo") }
         hints += ["[p] presets", "[0-9] number"]
         if row?.candidate.isComplete == true { hints.append("[e] edit") }
         return hints

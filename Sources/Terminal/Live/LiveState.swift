@@ -16,6 +16,10 @@ struct LiveState {
     var isStream = false
     /// False for a moment after another card appeared. Keys that are about a book do not act on it yet.
     var isCardReadable = true
+    /// False for a moment after a book was ticked. The key that saves all ticked books does not act yet.
+    var areTicksReadable = true
+    /// False for a moment after books were saved automatically. The keys that undo acts do not act yet.
+    var isActReadable = true
     /// True if no more frames will arrive.
     var isSourceOver = false
     var isOffline = false

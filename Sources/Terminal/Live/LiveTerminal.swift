@@ -22,25 +22,29 @@ package actor LiveTerminal {
 
     private var heldKeys: [HeldKey] = []
     private var keyTask: Task<Void, Never>?
-    private var cards = CardGuard()
+    private var cards = ReadingGuard<ID<QueueItem>>()
+    /// The ticked rows, which the key `a` saves.
+    private var ticks = ReadingGuard<[ID<QueueItem>]>()
+    /// The newest act, which the key `u` undoes.
+    private var acts = ReadingGuard<ID<Change>>()
     private var lastKey: Duration = .zero
     /// The error of the last act, if it failed. The next act that succeeds clears it.
     private var failure: (any Error)?
     private let closing = AsyncChannel<Void>()
 
-    /// A key, and the row that it is meant for.
+    /// A key, and the object that it is meant for.
     private struct HeldKey {
         var key: Keyboard.Key
         var target: Target
         var time: Duration
     }
 
-    /// The object of a key about a book.
+    /// The object that a key is meant for.
     private enum Target {
-        /// The row; nil if there is no book yet.
+        /// The row, for a key about a book; nil if there is no book yet.
         case row(ID<QueueItem>?)
-        /// Nothing, because the card appeared just before the key was pressed.
-        case unreadCard
+        /// Nothing, because what the key would act on appeared just before the key was pressed.
+        case unread
     }
 
     /// The time without a key press after which the card shows new captures again, even if a row was selected. By then,
@@ -144,10 +148,23 @@ package actor LiveTerminal {
         state.captureError = contents.captureError.map(events.describe)
         state.earlier = contents.waitingElsewhere
         if isNew, state.selected != nil, now() - lastKey > Self.handsFree { state.selected = nil }
-        if state.showsCard { cards.show(state.current?.id, at: now()) }
-        state.isCardReadable = cards.isReadable(at: now())
+        showToReader()
         draw()
         closeWhenDone()
+    }
+
+    /// Records what the screen shows from now on, and which keys already act on it.
+    private func showToReader() {
+        let time = now()
+        if state.showsCard { cards.show(state.current?.id, at: time) }
+        // While a key is handled, it is this key that ticks, saves and undoes.
+        let changed = keyTask == nil ? time : nil
+        let ticked = state.batch.ticked.map(\.id)
+        ticks.show(ticked.isEmpty ? nil : ticked, at: changed)
+        acts.show(state.batch.nextToUndo?.change, at: changed)
+        state.isCardReadable = cards.isReadable(at: time)
+        state.areTicksReadable = ticks.isReadable(at: time)
+        state.isActReadable = acts.isReadable(at: time)
     }
 
     func show(_ text: String, _ ink: Ink) {
@@ -256,7 +273,7 @@ package actor LiveTerminal {
 
     // MARK: - Keys
 
-    /// Queues a key together with the row that it is meant for. Keys are handled one after another, so that *undo*
+    /// Queues a key together with the object that it is meant for. Keys are handled one after another, so that *undo*
     /// after *save* undoes that save.
     ///
     /// - Parameter time: the time when the key was read.
@@ -271,10 +288,15 @@ package actor LiveTerminal {
 
     /// Returns what a key is meant for: normally the row on the card. If another card was there just before the key was
     /// pressed, the key is meant for that row, as long as it still awaits an answer.
+    ///
+    /// The key `a` is meant for all ticked rows, and `u` and `U` for the newest act. An undo that waits for another key
+    /// is meant for what that key does.
     private func target(of key: Keyboard.Key, at time: Duration) -> Target {
-        if cards.isReadable(at: time) { return .row(state.current?.id) }
+        if key.isSaveAll, !ticks.isReadable(at: time) { return .unread }
+        if key.isUndo, keyTask == nil, !acts.isReadable(at: time) { return .unread }
+        guard key.isAboutRow, !cards.isReadable(at: time) else { return .row(state.current?.id) }
         if let before = cards.before, let row = state.batch[before], row.end == nil { return .row(before) }
-        return .unreadCard
+        return .unread
     }
 
     private func handleKeys() async {
@@ -284,7 +306,9 @@ package actor LiveTerminal {
             if held.key.isMove, case .list = state.mode {
                 // The person chose the card, and the keys after a move are meant for the row that the move selected.
                 cards.accept(state.current?.id)
-                for index in heldKeys.indices { heldKeys[index].target = .row(state.current?.id) }
+                for index in heldKeys.indices where heldKeys[index].key.isAboutRow {
+                    heldKeys[index].target = .row(state.current?.id)
+                }
             }
         }
         heldKeys = []
@@ -364,6 +388,7 @@ package actor LiveTerminal {
     }
 
     private func pressInList(_ key: Keyboard.Key, for target: Target) async {
+        if case .unread = target { return await refuseUnread(key) }
         switch key {
         // Enter does nothing, because handheld scanners type it and would confirm a book with it.
         case .enter, .tab, .escape, .backspace, .resumed, .burst: break
@@ -392,13 +417,21 @@ package actor LiveTerminal {
         }
     }
 
+    /// Says why a key did nothing.
+    private func refuseUnread(_ key: Keyboard.Key) async {
+        await refresh()
+        let (change, place) =
+            key.isSaveAll
+            ? ("The ticks changed", "list") : key.isUndo ? ("A book was saved", "list") : ("The card changed", "card")
+        show("\(change) just before this key. Read the \(place), and press the key again.", .attention)
+    }
+
     /// Handles a key that is about the book on the card.
     private func press(_ key: Character, about target: Target) async {
         await refresh()
-        guard case .row(let id) = target else {
-            return show("The card changed just before this key. Read the card, and press the key again.", .attention)
+        guard case .row(let id) = target, let id, let row = state.batch[id] else {
+            return show("There is no book yet.", .attention)
         }
-        guard let id, let row = state.batch[id] else { return show("There is no book yet.", .attention) }
         guard row.end == nil else {
             return show(
                 "This book was already saved, skipped or postponed. Press u to undo the last action.", .attention)
@@ -574,6 +607,12 @@ extension Keyboard.Key {
         case .character, .enter, .tab, .escape, .backspace, .end, .resumed, .paste, .burst: false
         }
     }
+
+    /// True if the key saves all ticked books.
+    fileprivate var isSaveAll: Bool { self == .character("a") }
+
+    /// True if the key undoes acts.
+    fileprivate var isUndo: Bool { self == .character("u") || self == .character("U") }
 
     /// True if the key acts on the book on the card.
     fileprivate var isAboutRow: Bool {
