@@ -69,10 +69,14 @@ struct Wiring {
     ///
     /// - Returns: `nil` if there is no library yet, or only an empty file. In that case none is created.
     func openExistingLibrary() throws -> LibraryFile? {
+        guard let path = settings[.library] else { return nil }
         var facts = stat()
-        guard let path = settings[.library], stat(path, &facts) == 0,
-            facts.st_size > 0 || facts.st_mode & S_IFMT != S_IFREG
-        else { return nil }
+        if stat(path, &facts) == 0 {
+            if facts.st_mode & S_IFMT == S_IFREG, facts.st_size == 0 { return nil }
+        } else if errno == ENOENT || errno == ENOTDIR {
+            return nil
+        }
+        // If the file cannot even be examined, opening it reports the reason.
         return try openLibrary()
     }
 

@@ -45,6 +45,17 @@ import Testing
         }
     }
 
+    @Test func `that cannot be examined is not called missing`() throws {
+        try withScan { scan in
+            try FileManager.default.createSymbolicLink(atPath: scan.library, withDestinationPath: scan.library)
+            for arguments in [["library", "list"], ["stats"], ["backup"]] {
+                let ending = try scan.run(arguments)
+                #expect(ending.status == 74, "\(ending.err)")
+                #expect(ending.err.contains("library.sqlite") && !ending.err.contains("no library"), "\(ending.err)")
+            }
+        }
+    }
+
     @Test func `is backed up, damaged, and restored with its books; the damaged file is kept`() throws {
         try withScan { scan in
             try scan.run(
