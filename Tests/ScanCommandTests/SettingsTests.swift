@@ -36,15 +36,20 @@ import Testing
         }
     }
 
-    @Test(arguments: ["{", "[]", #"{"library": 7}"#, #"{"colour": "red"}"#])
-    func `that are invalid are refused with 78, and the file is named`(text: String) throws {
+    @Test(arguments: [
+        ("{", "are not a JSON object"), ("[]", "are not a JSON object"),
+        (#"{"library": 7}"#, #"the value of "library" is none"#), (#"{"colour": "red"}"#, "colour"),
+    ])
+    func `that are invalid are refused with 78, and the file and what is wrong are named`(text: String, words: String)
+        throws
+    {
         try withScan { scan in
             let folder = scan.home.appendingPathComponent(".config/bookplate")
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             try Data(text.utf8).write(to: folder.appendingPathComponent("settings.json"))
             let ending = try scan.run("library", "list")
             #expect(ending.status == 78)
-            #expect(ending.err.contains("settings.json"))
+            #expect(ending.err.contains("settings.json") && ending.err.contains(words), "\(ending.err)")
         }
     }
 

@@ -75,11 +75,14 @@ struct SettingsFile {
                 isConfiguration ? .configuration : .inputOutput,
                 "cannot read the settings in \(path): \(error.errno).")
         }
-        guard bytes.count < 1 << 20, let object = try? JSONDecoder().decode([String: String].self, from: Data(bytes))
-        else {
+        let object: [String: String]
+        do {
+            object = try JSONDecoder().decode([String: String].self, from: Data(bytes))
+        } catch {
+            let place = Self.wrongValue(error).map { ": the value of \"\($0.printable)\" is none" } ?? ""
             throw CommandError(
                 .configuration,
-                "the settings in \(path) are not a JSON object whose values are strings. Correct the file, or delete it to start over."
+                "the settings in \(path) are not a JSON object whose values are strings\(place). Correct the file, or delete it to start over."
             )
         }
         var values: [Setting: String] = [:]
@@ -93,6 +96,15 @@ struct SettingsFile {
             values[setting] = value
         }
         return values
+    }
+
+    /// Returns the name of the value that is not a string; `nil` if the whole file has another form.
+    private static func wrongValue(_ error: any Error) -> String? {
+        switch error {
+        case DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context):
+            context.codingPath.last?.stringValue
+        default: nil
+        }
     }
 
     /// Replaces the file completely or not at all. The settings are on the disk when this function returns.
