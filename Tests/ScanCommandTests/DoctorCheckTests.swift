@@ -31,7 +31,7 @@ import Testing
             (.init(landlock: 7, hasSeccomp: false), .ok, "under Landlock 7; no seccomp"),
             (.init(landlock: nil, hasSeccomp: false), .attention, "limits on memory and time alone"),
         ] as [(Confinement.Support, Check.State, String)])
-    func `says with what the kernel confines the reading of photos`(
+    func `says how the kernel confines the process that reads photos`(
         support: Confinement.Support, state: Check.State, words: String
     ) {
         let check = StationChecks.confinement(support)
@@ -171,6 +171,14 @@ import Testing
             "backup", .attention, "run 'scan restore library-1.sqlite'"
         ),
         (
+            "backed up by a damaged file",
+            facts(
+                .open(books: 9, waiting: 0), backup: -60,
+                comparisonError: "cannot read /b: it is damaged (x). To put a backup in its place, run 'scan restore'."),
+            "backup", .attention,
+            "compared with its backups: cannot read /b: it is damaged (x). If a backup is damaged, move"
+        ),
+        (
             "backed up long ago", facts(.open(books: 9, waiting: 0), backup: -86_400 * 40), "backup", .attention,
             "40 days"
         ),
@@ -183,11 +191,13 @@ import Testing
 
     private static func facts(
         _ status: LibraryFacts.Status, free: Int64? = 80_000_000_000, backup: TimeInterval? = nil,
-        otherBackup: StoredBackup? = nil
+        otherBackup: StoredBackup? = nil, comparisonError: String? = nil
     ) -> LibraryFacts {
-        LibraryFacts(
+        var facts = LibraryFacts(
             path: "/l", status: status, free: free, backup: backup.map { now.addingTimeInterval($0) },
             otherBackup: otherBackup)
+        facts.comparisonError = comparisonError
+        return facts
     }
 
     @Test(arguments: libraries)

@@ -74,6 +74,13 @@ struct LibraryChecks {
                 next: "The library or the backup is damaged. If the library is wrong, correct the book, or restore the "
                     + "backup with 'scan restore'. No backup is removed meanwhile.")
         }
+        if let error = facts.comparisonError {
+            // The error's own advice is for a library that cannot be read.
+            var check = Check(
+                "backup", .attention, message: "the library cannot be compared with its backups: \(error)")
+            check.next = "If a backup is damaged, move it to another folder. To make a new one, run 'scan backup'."
+            return check
+        }
         guard let backup = facts.backup else {
             return Check("backup", .unknown, "none in the folder \"backups\"", next: "To make one, run 'scan backup'.")
         }
@@ -109,6 +116,8 @@ struct LibraryFacts: Sendable {
     var unknownObjects: [String] = []
     /// The reason why the backups cannot be read; `nil` if they can.
     var backupError: String?
+    /// The reason why the library cannot be compared with its backups; `nil` if it can.
+    var comparisonError: String?
     /// The differences between the library and its backups that no change explains.
     var differences: [UnexplainedDifference] = []
 
@@ -147,7 +156,7 @@ struct LibraryFacts: Sendable {
             do {
                 differences = try await library.compareWithBackups()
             } catch {
-                backupError = "\(error)"
+                comparisonError = CommandError(describing: error).description
             }
         } catch let error as LibraryError {
             status = .failed(error)
