@@ -18,8 +18,8 @@ struct KioskAttemptsCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let library = try Wiring(settings: paths.settings()).openLibrary()
-        let attempts = try await library.signInAttempts(limit: SignInAttempt.kept)
+        let library = try Wiring(settings: paths.settings()).openExistingLibrary()
+        let attempts = try await library?.signInAttempts(limit: SignInAttempt.kept) ?? []
         for attempt in attempts {
             if output.json {
                 let line: JSONValue = [
