@@ -241,7 +241,7 @@ function capture(code) {
 
 /**
  * Captures a number that a person has typed. Returns { row } once it is captured, { refusal } if it is not a book's, and
- * {} if the station cannot accept it now, so that it is kept and sent again.
+ * {} if the station cannot accept it now, so that it is kept and sent again, or if another tab has sent it.
  */
 export function captureTyped(code) {
   const key = store + makeRequestID() + typedMark;
@@ -278,14 +278,20 @@ async function sendKept() {
     if (resolve) resolve(news);
     else if (isMine) announce(news);
   }
+  // Another tab has sent the others, and shows what became of them.
+  releaseWaiting();
+}
+
+function releaseWaiting() {
+  for (const resolve of waiting.values()) resolve({});
+  waiting.clear();
 }
 
 /** Tries again later. The station did not answer, or it answered that it could not accept the code. */
 function keepTrying(code, isAnswered) {
   if (failures === 0) toast(text(isAnswered ? "scannedBusy" : "scannedKept", { code }), { isError: true });
   showKept();
-  for (const resolve of waiting.values()) resolve({});
-  waiting.clear();
+  releaseWaiting();
   retry = setTimeout(send, waits[Math.min(failures, waits.length - 1)] * 1000);
   failures += 1;
 }
