@@ -189,7 +189,7 @@ public struct CaptureFlow: Sendable {
 
     /// Removes candidates from the queue without saving them.
     ///
-    /// - Returns: the change, which can be undone.
+    /// - Returns: the change, which can be undone; nil if all the items were answered in the meantime.
     public func skip(_ candidates: [Candidate]) async throws -> ID<Change>? {
         try await queue.skip(candidates.map(\.item.id), at: now())
     }

@@ -71,7 +71,7 @@ import Testing
                 "GET", "/library?\(name)=sea%1B%5B2J%07%E2%80%AE%E2%81%A6fic", [("Accept", "text/html")])
             #expect(answer.status == 200 && answer.body.contains("fic"))
             #expect(!answer.body.unicodeScalars.contains { Self.isControl($0) })
-            // Neither do the links have them.
+            // The links do not have them either.
             #expect(!answer.body.contains("%1B") && !answer.body.contains("%E2%80%AE"))
         }
     }

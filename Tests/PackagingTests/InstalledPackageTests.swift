@@ -43,7 +43,7 @@ import Testing
     private func install(_ package: String, as name: String, in debian: Debian) async throws {
         let target = debian.folder + "/root/" + name
         try FileManager.default.copyItem(atPath: package, toPath: target)
-        // Inside the folder with the Debian, not on this machine: apt must find what the package depends on.
+        // This runs in the Debian that the test has unpacked, not on this machine. apt must find the dependencies.
         let ran = try await debian.run("apt-get", "install", "-y", "--no-install-recommends", "/root/" + name)
         try #require(ran.status == 0, "\(ran.text)")
         // The Swift runtime is linked in, and the libraries that are opened at run time are installed.
@@ -131,7 +131,7 @@ import Testing
             let upgraded = try await Package.upgraded(package, to: "99.0", in: folder)
             try FileManager.default.copyItem(atPath: upgraded, toPath: debian.folder + "/root/second.deb")
         }
-        // As a person upgrades it, inside the folder with the Debian.
+        // As a person upgrades it; this too runs in the unpacked Debian.
         let ran = try await debian.run("apt-get", "install", "-y", "/root/second.deb")
         try #require(ran.status == 0, "\(ran.text)")
         let state = try await debian.run("dpkg-query", "-W", "-f", "${Version} ${Status}", "bookplate").text

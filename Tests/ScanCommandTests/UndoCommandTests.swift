@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    /// Acts that find everything as they want it. Each list of arguments ends with the words that the message has.
+    /// Commands that would leave everything as it is, each with words of its message.
     static let repeated: [(arguments: [String], message: String)] = [
         (["library", "edit", "dune", "--rating", "4", "--shelf", "Attic"], "\"Dune\" already has these values"),
         (["library", "edit", "dune", "--title", " Dune "], "already has these values"),

@@ -1,10 +1,10 @@
 import Bookplate
 
 /// Estimates the memory that decoding a photo takes. Only the header is read, without the libraries that decode
-/// pictures, so a process that must not be attacked can ask. A header can lie: the memory of the process that decodes
-/// the photo must be limited as well.
+/// pictures, so this is safe in a process that must not be attacked. A header can lie: the memory of the process that
+/// decodes the photo must be limited as well.
 public enum PhotoMemory {
-    /// - Returns: a number of bytes, which is rather too large than too small; `nil` if the header does not contain the
+    /// - Returns: the number of bytes, estimated too high rather than too low; `nil` if the header does not contain the
     ///   picture's size.
     public static func estimate(_ bytes: [UInt8]) -> Int? {
         let reader = ByteReader(bytes[...])

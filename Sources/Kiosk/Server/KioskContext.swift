@@ -34,7 +34,7 @@ struct KioskContext: RequestContext {
     }
 }
 
-/// The device that sent a request, as far as it can be told from others.
+/// The sender of a request: a signed-in device, a station, or an address.
 enum Device: Sendable, Hashable {
     case signIn(ID<SignIn>)
     case station(ID<PairedStation>)
@@ -52,6 +52,7 @@ extension KioskContext {
     /// count as one client.
     var address: String { (remoteAddress?.ipAddress).map(HostNames.plain) ?? "" }
 
+    /// The device to which the request counts where the connections and photos of each device are limited.
     var device: Device {
         if case .station(let station) = caller { return .station(station.id) }
         return signIn.map(Device.signIn) ?? .address(address)

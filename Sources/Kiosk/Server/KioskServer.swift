@@ -128,8 +128,12 @@ private struct BackgroundTasks: Service, CustomStringConvertible {
         }
     }
 
-    /// Sends the station's news to the pages. Changes to the batch are announced at most every 100 ms, because each
-    /// time, pages load the whole batch again.
+    /// The minimum time between two announcements of changes to the batch. Each time, pages load the whole batch again,
+    /// and a person hardly notices the delay.
+    private static let batchInterval: Duration = .milliseconds(100)
+
+    /// Sends the station's news to the pages. Changes to the batch that follow each other within ``batchInterval`` are
+    /// announced together.
     private func followStation() async {
         let isBatchDue = SharedValue(false)
         for await news in parts.ports.station.news {
@@ -139,8 +143,8 @@ private struct BackgroundTasks: Service, CustomStringConvertible {
             }
             guard !isBatchDue.exchange(true) else { continue }
             Task {
-                // If the pause is cancelled, the news is sent sooner, which does no harm.
-                _ = try? await Task.sleep(for: .milliseconds(100))
+                // Nothing cancels this task, so the pause does not fail.
+                try await Task.sleep(for: Self.batchInterval)
                 _ = isBatchDue.exchange(false)
                 await handle(news)
             }

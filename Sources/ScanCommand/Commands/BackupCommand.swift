@@ -161,12 +161,12 @@ extension CopyReport {
 }
 
 extension StoredBackup {
-    /// Returns the warning that the backups of another library, of which this is the newest, are beside the library.
+    /// The warning that the backups of another library, of which this is the newest, are beside the library.
     var warningOfOtherLibrary: String { "\(factOfOtherLibrary). \(adviceOnOtherLibrary)" }
 
     var factOfOtherLibrary: String { fact(of: "backups of another library") }
 
-    /// Says that backups, of which this is the newest, are where a library is missing.
+    /// The fact that backups, of which this is the newest, are where a library is missing.
     var factOfLostLibrary: String { fact(of: "backups") }
 
     private func fact(of backups: String) -> String {

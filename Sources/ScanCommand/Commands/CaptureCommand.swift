@@ -91,8 +91,8 @@ struct CaptureCommand: AsyncParsableCommand {
         let shown = stray.oneLine
         let problem = "There is no command \"\(shown.fitted(40))\". "
         if TypedNumber(text: stray, origin: .typed).isBook { return problem + "Did you mean 'scan --isbn \(shown)'?" }
-        let file = URL(fileURLWithPath: stray)
-        if PhotoFolder.extensions.contains(file.pathExtension.lowercased()) || file.isFolder {
+        let type = URL(fileURLWithPath: stray).pathExtension.lowercased()
+        if PhotoFolder.extensions.contains(type) || PhotoFolder.isFolder(stray) {
             return problem + "Did you mean 'scan --image \(shown)'?"
         }
         let near = stray.nearest(among: commands, limit: 1).first
@@ -241,12 +241,5 @@ private struct CaptureTarget: Sendable {
         hub == nil
             ? "Interrupted. Captured books are in the queue (see 'scan intake list'), and saved books are in the library."
             : "Interrupted. No captured or confirmed book is lost. To send the remaining books to the hub, run 'scan hub send'."
-    }
-}
-
-extension URL {
-    fileprivate var isFolder: Bool {
-        var isFolder: ObjCBool = false
-        return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && isFolder.boolValue
     }
 }

@@ -122,9 +122,8 @@ struct SettingsCommand: AsyncParsableCommand {
             }
             let library = try Wiring(settings: paths.settings()).openLibrary()
             let change = try await library.set(setting.rawValue, to: value, at: Date())
-            Output.shared.printNotice(
-                "\(setting.rawValue) is \(change == nil ? "already " : "")set\(change == nil ? " to this value" : "") in the library \(library.path ?? "")."
-            )
+            let state = change == nil ? "is already set to this value" : "is set"
+            Output.shared.printNotice("\(setting.rawValue) \(state) in the library \(library.path ?? "").")
         }
     }
 

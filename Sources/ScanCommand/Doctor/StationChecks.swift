@@ -59,7 +59,7 @@ enum StationChecks {
         return Check("sound", .ok, player ?? bell)
     }
 
-    /// Judges with what the kernel can confine the processes that read photos which browsers send.
+    /// Judges whether the kernel can confine the processes that read photos from browsers.
     static func confinement(_ support: Confinement.Support) -> Check {
         let mechanisms = [support.landlock.map { "Landlock \($0)" }, support.hasSeccomp ? "seccomp" : nil]
         let present = mechanisms.compactMap(\.self)

@@ -22,6 +22,7 @@ package final class ProgressBar: Sendable {
         state = Mutex(State(total: total))
         guard Output.shared.showsStatus else { return }
         Task { [weak self] in
+            // Work of less than a second needs no bar, which would only flicker.
             try await Task.sleep(for: .seconds(1))
             self?.update { $0.isShown = true }
         }
