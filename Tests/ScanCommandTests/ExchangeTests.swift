@@ -197,11 +197,7 @@ private let header =
             let running = try scan.start(["import", path, "--json"])
             // When the first rows are printed, they are imported, but most are not.
             try waitBlocking(for: "the first rows") { try running.bytesSoFar() > 0 }
-            // setsid does not forward signals, so the program below it is killed.
-            let setsid = running.process.processIdentifier
-            let children = try String(contentsOfFile: "/proc/\(setsid)/task/\(setsid)/children", encoding: .utf8)
-            let program = children.split(separator: " ").compactMap { Int32($0) }.first ?? setsid
-            kill(program, SIGKILL)
+            killProgram(below: running.process.processIdentifier)
             _ = try running.wait()
             let whole = try scan.run("export", "csv").out.split(separator: "\r\n").count - 1
             #expect(whole > 0 && whole < 3_000 && whole.isMultiple(of: 500))

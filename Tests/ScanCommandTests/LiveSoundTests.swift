@@ -4,16 +4,11 @@ import Testing
 
 extension `The live station` {
     @Test func `plays three different sounds through the first player there is`() throws {
-        let source = try FaultServer()
-        source.on("/api/books", .json("{}"))
-        source.on("/books/v1/volumes", .json(#"{"kind":"books#volumes","totalItems":0}"#))
+        let source = try FaultServer.withoutBooks()
         var scan = try ScanProcess.offline()
         defer { try? scan.remove() }
         try scan.run("--isbn", "9780441013593", "--yes")
-        scan.environment["BOOKPLATE_OFFLINE"] = nil
-        for name in ["OPENLIBRARY", "GOOGLEBOOKS", "COVERS"] {
-            scan.environment["BOOKPLATE_\(name)_URL"] = source.address
-        }
+        scan.ask(source)
         let log = try scan.addPlayer()
         let terminal = try PseudoTerminal(scan, Self.noCamera)
         try terminal.wait(for: "no camera")

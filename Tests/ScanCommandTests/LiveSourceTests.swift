@@ -53,14 +53,10 @@ extension `The live station` {
     }
 
     @Test func `asks the sources again on r, and ignores earlier answers`() throws {
-        let source = try FaultServer()
-        source.on("/api/books", .json("{}"))
-        source.on("/books/v1/volumes", .json(#"{"kind":"books#volumes","totalItems":0}"#))
+        let source = try FaultServer.withoutBooks()
         var scan = try ScanProcess()
         defer { try? scan.remove() }
-        for name in ["OPENLIBRARY", "GOOGLEBOOKS", "COVERS"] {
-            scan.environment["BOOKPLATE_\(name)_URL"] = source.address
-        }
+        scan.ask(source)
         let terminal = try PseudoTerminal(scan, "\(Self.noCamera) --quiet")
         try terminal.wait(for: "no camera")
         terminal.type("9780441013593\n")

@@ -254,9 +254,7 @@ import Testing
         source.on("/api/books", .blackHole)
         var scan = try ScanProcess.offline()
         defer { try? scan.remove() }
-        scan.environment["BOOKPLATE_OFFLINE"] = nil
-        scan.environment["BOOKPLATE_OPENLIBRARY_URL"] = source.address
-        scan.environment["BOOKPLATE_GOOGLEBOOKS_URL"] = source.address
+        scan.ask(source)
         let terminal = try PseudoTerminal(scan, "--isbn 9780441478125 9783161484100")
         try terminal.wait(for: "[s] save")
         terminal.type("s")

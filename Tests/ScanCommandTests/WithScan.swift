@@ -1,3 +1,4 @@
+import FaultServer
 import TestTools
 
 typealias ScanProcess = TestTools.ScanProcess
@@ -11,4 +12,22 @@ func withScan<Result>(
     let scan = try make()
     defer { try? scan.remove() }
     return try body(scan)
+}
+
+extension ScanProcess {
+    /// Lets the program ask this server as all online sources.
+    mutating func ask(_ source: FaultServer) {
+        environment["BOOKPLATE_OFFLINE"] = nil
+        for name in ["OPENLIBRARY", "GOOGLEBOOKS", "COVERS"] { environment["BOOKPLATE_\(name)_URL"] = source.address }
+    }
+}
+
+extension FaultServer {
+    /// Returns sources that answer, and know no book.
+    static func withoutBooks() throws -> FaultServer {
+        let server = try FaultServer()
+        server.on("/api/books", .json("{}"))
+        server.on("/books/v1/volumes", .json(#"{"kind":"books#volumes","totalItems":0}"#))
+        return server
+    }
 }

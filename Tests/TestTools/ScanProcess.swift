@@ -135,6 +135,6 @@ public struct ScanProcess: Sendable {
 
 /// Sends a signal to the program below setsid, which does not forward signals.
 public func killProgram(below setsid: Int32, by signal: Int32 = SIGKILL) {
-    let targets = children(of: setsid)
-    for target in targets.isEmpty ? [setsid] : targets { kill(target, signal) }
+    let programs = children(of: setsid)
+    for program in programs.isEmpty ? [setsid] : programs { kill(program, signal) }
 }

@@ -47,10 +47,19 @@ extension Process {
 }
 
 private func killTree(_ id: Int32) {
-    // Afterwards, they are the children of another process.
-    let started = children(of: id)
+    let children = children(of: id)
     kill(id, SIGKILL)
-    for child in started { killTree(child) }
+    for child in children { killTree(child) }
+}
+
+/// Returns the processes that a process has started and that have not ended.
+public func children(of process: Int32) -> [Int32] {
+    // Each thread has a list of its own. The files are missing once the process or the thread has ended.
+    let threads = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/task")) ?? []
+    return threads.flatMap { thread in
+        let list = (try? String(contentsOfFile: "/proc/\(process)/task/\(thread)/children", encoding: .utf8)) ?? ""
+        return list.split(separator: " ").compactMap { Int32($0) }
+    }
 }
 
 /// Returns the processes that the main thread of a process has started and that still run.
