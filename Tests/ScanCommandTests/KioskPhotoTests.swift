@@ -1,6 +1,7 @@
 import Foundation
 import FoundationNetworking
 import Synchronization
+import TestTools
 import Testing
 
 /// Sends photos over HTTP to the program, which reads each in a child process.
@@ -50,7 +51,7 @@ import Testing
             for _ in 0..<50 where !wasKilled {
                 let killing = Task.detached {
                     while !Task.isCancelled {
-                        if try kiosk.killChild() { return true }
+                        if kiosk.killChild() { return true }
                         await Task.yield()
                     }
                     return false
@@ -58,7 +59,7 @@ import Testing
                 let answer = try await kiosk.ask("POST", "/api/station/photos", photo)
                 killing.cancel()
                 // A child that was killed after it answered does not count.
-                guard try await killing.value, answer.status != 200 else { continue }
+                guard await killing.value, answer.status != 200 else { continue }
                 wasKilled = true
                 #expect(answer.status == 422 && answer.message.contains("could not be read"))
             }
@@ -77,8 +78,8 @@ import Testing
             let hasEnded = Mutex(false)
             Thread.detachNewThread {
                 while !hasEnded.withLock(\.self) {
-                    // Processes may end while they are listed.
-                    if let now = try? kiosk.memory() { peak.withLock { $0 = max($0, now) } }
+                    let now = kiosk.memory()
+                    peak.withLock { $0 = max($0, now) }
                     // The pictures are in memory for much longer than this, and meanwhile the processor is theirs.
                     usleep(1000)
                 }
@@ -148,27 +149,18 @@ private struct RunningKiosk: Sendable {
     }
 
     /// - Returns: true if there was one.
-    func killChild() throws -> Bool {
-        guard let child = try children().first else { return false }
+    func killChild() -> Bool {
+        guard let child = children(of: process).first else { return false }
         kill(child, SIGKILL)
         return true
     }
 
     /// Returns the memory that the kiosk and its children use now, in bytes. Pages that they share count once for each.
-    func memory() throws -> Int {
-        try ([process] + children()).reduce(0) { sum, id in
-            // The second number of statm is the resident set in pages.
+    func memory() -> Int {
+        ([process] + children(of: process)).reduce(0) { sum, id in
+            // The second number of statm is the resident set in pages. The file is missing once the process has ended.
             let sizes = (try? String(contentsOfFile: "/proc/\(id)/statm", encoding: .utf8))?.split(separator: " ") ?? []
             return sum + (sizes.count > 1 ? (Int(sizes[1]) ?? 0) * Int(getpagesize()) : 0)
-        }
-    }
-
-    private func children() throws -> [Int32] {
-        try FileManager.default.contentsOfDirectory(atPath: "/proc").compactMap { Int32($0) }.filter { id in
-            // Processes may end while they are listed.
-            let status = try? String(contentsOfFile: "/proc/\(id)/stat", encoding: .utf8)
-            return status?.split(separator: ")").last?.split(separator: " ").dropFirst().first.flatMap { Int32($0) }
-                == process
         }
     }
 }
