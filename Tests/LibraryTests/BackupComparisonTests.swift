@@ -101,14 +101,20 @@ import Testing
         }
     }
 
-    @Test func `finds damage that is older than the newest backup`() async throws {
+    /// The oldest backup shows the damage, or only one in between, because the book was changed after the oldest.
+    @Test(arguments: [false, true])
+    func `finds damage that is older than the newest backup`(isChangedAfterOldest: Bool) async throws {
         let library = try open()
-        try await library.save(dune, record("Dune"))
+        let book = try await library.save(dune, record(isChangedAfterOldest ? "The Dune" : "Dune"))
         try await backUp(library, at: noon)
+        if isChangedAfterOldest {
+            _ = try await library.update(book.id, at: noon) { $0.edition.metadata.title = "Dune" }
+            try await backUp(library, at: noon.addingTimeInterval(86_400))
+        }
         try library.close()
         try await rot(folder("library.sqlite"), "UPDATE edition SET title = 'Eune'")
         let damaged = try open()
-        try await backUp(damaged, at: noon.addingTimeInterval(86_400))
+        try await backUp(damaged, at: noon.addingTimeInterval(2 * 86_400))
         let found = try await damaged.compareWithBackups()
         #expect(found.map(\.value) == ["'Eune'"] && found.map(\.valueInBackup) == ["'Dune'"])
         try damaged.close()

@@ -25,25 +25,22 @@ extension LibraryFile {
     /// The maximum number of differences that are reported for each backup.
     private static let differenceLimit = 20
 
-    /// Compares the books and everything that belongs to them with two of the library's backups: the newest one, and
-    /// the oldest one that the change history still reaches. Rows are compared that are in both files, and that no
-    /// change has touched since the backup was made. Other connections can read and write meanwhile.
+    /// Compares the books and everything that belongs to them with each of the library's backups that the change
+    /// history still reaches. Rows are compared that are in both files, and that no change has touched since the backup
+    /// was made. Other connections can read and write meanwhile.
     ///
-    /// - Returns: the differences; empty if there are none or there is no backup to compare with.
+    /// - Returns: the differences, each with the newest backup that shows it; empty if there are none or there is no
+    ///   backup to compare with.
     /// - Throws: ``LibraryError`` if the library cannot be read, or if a backup is damaged.
     public func compareWithBackups() async throws -> [UnexplainedDifference] {
         guard let path else { return [] }
         let identity = try await identity()
-        let backups = try Self.backups(in: Self.ownBackupFolder(of: path)).filter { $0.library == identity }
         var differences: [UnexplainedDifference] = []
-        guard let newest = backups.first else { return [] }
-        differences += try await compare(with: newest.path) ?? []
-        for oldest in backups.dropFirst().reversed() {
-            guard let found = try await compare(with: oldest.path) else { continue }
+        for backup in try Self.backups(in: Self.ownBackupFolder(of: path)) where backup.library == identity {
+            let found = try await compare(with: backup.path) ?? []
             differences += found.filter { found in
                 !differences.contains { ($0.table, $0.key, $0.column) == (found.table, found.key, found.column) }
             }
-            break
         }
         return differences
     }
