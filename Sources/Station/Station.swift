@@ -60,9 +60,9 @@ public actor Station {
     var view = CameraView()
     /// The transient error that currently prevents detections from being stored; nil if there is none.
     var captureError: (any Error)?
-    /// The detections that the station could not capture and has given up, and the last error that prevented it; nil if
-    /// it is not known.
-    public private(set) var lost: (detections: [Detection], error: (any Error)?) = ([], nil)
+    /// The texts of the detections that the station could not capture and has given up, and the last error that
+    /// prevented it; nil if it is not known.
+    public private(set) var lost: (texts: [String], error: (any Error)?) = ([], nil)
     /// The number of waiting items that are not in the batch.
     var waitingElsewhere = 0
     /// The items that have a thumbnail.
@@ -364,7 +364,7 @@ extension Station {
     }
 
     private func lose(_ detections: [Detection], _ error: (any Error)?) {
-        lost = (lost.detections + detections, error ?? lost.error)
+        lost = (lost.texts + detections.map(\.raw), error ?? lost.error)
     }
 
     private func setCaptureError(_ error: any Error) {

@@ -249,6 +249,25 @@ import Testing
         }
     }
 
+    @Test func `that was the household's and is a guest's now is closed like a stranger's`() async throws {
+        try await withWebKiosk({ configuration, _ in configuration.limits.connections = 20 }) { kiosk in
+            try await kiosk.library.set("guestView", to: "1", at: kiosk.clock.now)
+            let (port, hosts) = (kiosk.port, [kiosk.host, WebKiosk.stranger])
+            let isClosed = try await onThread {
+                let guest = try BareSocket(to: port)
+                defer { guest.close() }
+                for host in hosts {
+                    try guest.write("GET /home HTTP/1.1\r\nHost: \(host)\r\nAccept: text/html\r\n\r\n")
+                    #expect(try guest.answer().status == 200)
+                }
+                let crowd = try (0..<60).map { _ in try BareSocket(to: port) }
+                defer { for socket in crowd { socket.close() } }
+                return try guest.ends()
+            }
+            #expect(isClosed)
+        }
+    }
+
     @Test func `of a device is closed for its own newer ones, and other devices are served meanwhile`() async throws {
         try await withWebKiosk { configuration, _ in
             (configuration.limits.connections, configuration.limits.connectionsOfDevice) = (20, 8)

@@ -47,9 +47,10 @@ extension Process {
 }
 
 private func killTree(_ id: Int32) {
-    let children = children(of: id)
+    // Afterwards, they are the children of another process.
+    let started = children(of: id)
     kill(id, SIGKILL)
-    for child in children { killTree(child) }
+    for child in started { killTree(child) }
 }
 
 /// Returns the processes that a process has started and that have not ended.
@@ -60,13 +61,6 @@ public func children(of process: Int32) -> [Int32] {
         let list = (try? String(contentsOfFile: "/proc/\(process)/task/\(thread)/children", encoding: .utf8)) ?? ""
         return list.split(separator: " ").compactMap { Int32($0) }
     }
-}
-
-/// Returns the processes that the main thread of a process has started and that still run.
-func children(of id: Int32) -> [Int32] {
-    // The file is missing when the process has ended.
-    let list = (try? String(contentsOfFile: "/proc/\(id)/task/\(id)/children", encoding: .utf8)) ?? ""
-    return list.split(separator: " ").compactMap { Int32($0) }
 }
 
 /// True if the tests that take minutes or hours are run (BOOKPLATE_LONG_TESTS=1, which `script/test --long` sets).

@@ -88,7 +88,12 @@ final class Connections: Sendable {
 
     /// Marks a connection as a guest's. If there are too many connections, the connections of guests are closed like
     /// unknown ones.
-    func markGuest(_ id: ObjectIdentifier) { state.withLock { $0.open[id]?.isGuest = true } }
+    func markGuest(_ id: ObjectIdentifier) {
+        state.withLock { state in
+            state.open[id]?.isGuest = true
+            state.open[id]?.device = nil
+        }
+    }
 
     var hasGuests: Bool { state.withLock { $0.open.values.contains(where: \.isGuest) } }
 

@@ -4,7 +4,7 @@ extension Schema {
     /// Adds the columns of version 6 to the outbox. With these, a station notices that its hub serves another library,
     /// and does not send refused items again. The rate limits of the sources are now in a file of their own, so that
     /// they are shared also without a library.
-    @Sendable static func addHubLibrary(_ db: Database) throws {
+    static func addHubLibrary(_ db: Database) throws {
         try db.execute(
             sql: """
                 -- The id of the library that the hub served last; NULL while it is unknown.

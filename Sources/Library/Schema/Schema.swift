@@ -13,10 +13,14 @@ enum Schema {
         ("3 search", createSearch),
         ("4 access code, sign-ins", createAccess),
         ("5 paired stations, outbox", createHub),
-        ("6 the hub's library in the outbox, no rate limits", addHubLibrary),
-        ("7 stats", createStatsBlocks),
-        ("8 sign-in attempts", createSignInAttempts),
+        ("6 the hub's library, stats, sign-in attempts", migrateToVersion6),
     ]
+
+    @Sendable private static func migrateToVersion6(_ db: Database) throws {
+        try addHubLibrary(db)
+        try createStatsBlocks(db)
+        try createSignInAttempts(db)
+    }
 
     /// The newest version of the schema that this program knows.
     static var version: Int { migrations.count }

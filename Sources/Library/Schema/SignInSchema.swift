@@ -1,9 +1,9 @@
 import GRDB
 
 extension Schema {
-    /// Creates the table of version 8: the latest uses of the access code. They are not logged in changes, because an
+    /// Creates the table of version 6: the latest uses of the access code. They are not logged in changes, because an
     /// undo must not remove them.
-    @Sendable static func createSignInAttempts(_ db: Database) throws {
+    static func createSignInAttempts(_ db: Database) throws {
         try db.execute(
             sql: """
                 CREATE TABLE signInAttempt (

@@ -1,9 +1,9 @@
 import GRDB
 
 extension Schema {
-    /// Creates the table of version 7, by which ``StatsBlocks`` knows what has changed, and indexes for stats and for
+    /// Creates the table of version 6, by which ``StatsBlocks`` knows what has changed, and indexes for stats and for
     /// the list of authors.
-    @Sendable static func createStatsBlocks(_ db: Database) throws {
+    static func createStatsBlocks(_ db: Database) throws {
         try db.execute(sql: statsBlocks)
         try db.execute(sql: statsIndexes)
     }

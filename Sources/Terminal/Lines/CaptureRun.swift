@@ -107,9 +107,9 @@ package struct CaptureRun: Sendable {
         }
         Output.shared.showStatus("")
         let lost = await station.lost
-        let detections = lost.detections + arrived.value
-        for detection in detections { Output.shared.printError("not captured: \(detection.raw.printable)") }
-        if failure == nil, !detections.isEmpty {
+        let texts = lost.texts + arrived.value.map(\.raw)
+        for text in texts { Output.shared.printError("not captured: \(text.printable)") }
+        if failure == nil, !texts.isEmpty {
             let captureError = await station.contents.captureError
             failure = lost.error ?? captureError ?? EndedEarly()
         }
