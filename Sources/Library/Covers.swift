@@ -273,9 +273,15 @@ extension LibraryFile: Covers {
         ownNames(edition, stored: stored).first(where: names.contains).map { [$0] } ?? names
     }
 
-    /// Returns those of the files that are no edition's picture.
+    /// Returns those of the files that are no edition's picture, not even of an edition that a redo would bring back.
     private func unkept(_ names: Set<String>, _ db: Database) throws -> Set<String> {
         let files = Dictionary(grouping: names, by: edition(ofCover:))
+        let removed = try db.rows(
+            """
+            SELECT json_extract(before, '$.uuid') AS uuid FROM changeRow
+            WHERE tableName = 'edition' AND after IS NULL AND change IN (SELECT id FROM change WHERE undoes IS NOT NULL)
+            """)
+        let names = removed.reduce(into: names) { names, row in names.subtract(files[row["uuid"]] ?? []) }
         let rows = try db.rows(
             """
             SELECT uuid, stored FROM edition JOIN cover ON cover.edition = edition.id

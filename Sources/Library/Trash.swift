@@ -133,8 +133,24 @@ extension LibraryFile {
         try db.run("INSERT INTO openChange (change) VALUES (?)", [scratch])
         try remove(db, copies: copies)
         try db.run("DELETE FROM openChange")
+        let records = try undoRecords(db)
         try deleteEarlierLog(db, copies: jsonList(copies.map { $0["id"] as Int64 }))
         try deleteLog(db, ofRowsIn: scratch)
+        // A change is redone exactly as it was or not at all.
+        for (record, count) in records where try logLength(db, of: record) != count {
+            try db.run("DELETE FROM change WHERE id = ?", [record])
+        }
+    }
+
+    /// Returns the records that undos have left, each with the number of its rows in the log.
+    private static func undoRecords(_ db: Database) throws -> [(record: Int64, count: Int)] {
+        try db.rows("SELECT id FROM change WHERE undoes IS NOT NULL").map { row in
+            (row["id"], try logLength(db, of: row["id"]))
+        }
+    }
+
+    private static func logLength(_ db: Database, of change: Int64) throws -> Int {
+        try db.value(Int.self, "SELECT count(*) FROM changeRow WHERE change = ?", [change]) ?? 0
     }
 
     /// Deletes the log entries about rows that the copies had lost earlier, such as a deleted note or a removed tag. No
@@ -168,7 +184,11 @@ extension LibraryFile {
                 WHERE gone.change = ?1)
             """, [scratch])
         try db.run("DELETE FROM change WHERE id = ?", [scratch])
-        try db.run("DELETE FROM change WHERE NOT EXISTS (SELECT 1 FROM changeRow WHERE change = change.id)")
+        try db.run(
+            """
+            DELETE FROM change
+            WHERE undoes IS NULL AND NOT EXISTS (SELECT 1 FROM changeRow WHERE changeRow.change = change.id)
+            """)
         try titles.remove()
     }
 }

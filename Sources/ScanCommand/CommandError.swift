@@ -98,6 +98,14 @@ extension CommandError {
         let arguments = refusal.arguments
         return switch refusal.code {
         case "alreadyUndone": " To list the changes, run 'scan undo --list'. To undo another one, run 'scan undo ID'."
+        case "notUndone", "notKeptForRedo":
+            " To list the changes that can be redone, run 'scan redo --list'."
+        case "redoAfterUndo", "redoAfterRedo":
+            if case .text(let other)? = arguments["other"] {
+                " To do so, run 'scan \(refusal.code == "redoAfterUndo" ? "undo" : "redo") \(other.suffix(8))'."
+            } else {
+                " To list the changes that can be redone, run 'scan redo --list'."
+            }
         case "changedSince":
             if case .text(let later)? = arguments["later"] {
                 " To do so, run 'scan undo \(later.suffix(8))'. To list the other changes, run 'scan undo --list'."

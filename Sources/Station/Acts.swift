@@ -202,6 +202,43 @@ extension Station {
         return undone
     }
 
+    /// Redoes a change of the library's history that was undone, and closes the rows of the batch that the undo had
+    /// reopened.
+    ///
+    /// - Parameter change: the change to redo; nil for the most recently undone act of the batch.
+    /// - Throws: ``RedoRefusal``, or the library's error. After a refusal, the next redo concerns the act undone before
+    ///   this one.
+    @discardableResult
+    public func redo(_ change: ID<Change>? = nil) async throws -> Redone {
+        try await act { station in
+            guard let id = change ?? station.batch.undoneActs.last?.act.change else { throw RedoRefusal.noSuchChange }
+            var redone: Redone
+            do {
+                redone = Redone(change: try await station.history.redo(id, at: station.flow.now()))
+            } catch RedoRefusal.notUndone(let change)
+                where station.batch.undoneActs.contains(where: { $0.act.change == id })
+            {
+                // The change was redone elsewhere, so the rows of the act must be closed.
+                redone = Redone(change: change)
+            } catch let refusal as RedoRefusal {
+                station.batch.forgetUndone(id)
+                throw refusal
+            }
+            guard let undone = station.batch.undoneActs.last(where: { $0.act.change == id }) else { return redone }
+            station.batch.applyRedo(of: id)
+            redone.act = undone.act
+            redone.events = undone.act.items.compactMap { item -> CaptureEvent? in
+                guard let row = station.batch[item] else { return nil }
+                switch row.end {
+                case .saved(let result): return .saved(row.candidate, result)
+                case .skipped: return .skipped(row.candidate)
+                case .postponed, nil: return nil
+                }
+            }
+            return redone
+        }
+    }
+
     /// Removes from the queue the rows whose books were already in the library when they were captured, and still are.
     ///
     /// - Returns: one event for each row.

@@ -9,6 +9,8 @@ public struct Batch: Sendable {
     public internal(set) var rows: [Row] = []
     /// The acts that can be undone, newest last.
     public internal(set) var acts: [Act] = []
+    /// The undone acts that can be redone, the most recently undone last.
+    public internal(set) var undoneActs: [UndoneAct] = []
     var index: [ID<QueueItem>: Int] = [:]
     var indexOfISBN: [ISBN: [Int]] = [:]
 
@@ -66,6 +68,12 @@ public struct Batch: Sendable {
         public let items: [ID<QueueItem>]
         /// True if undoing the act was refused. The next undo then tries an older act first.
         public internal(set) var isRefused = false
+    }
+
+    /// An act that was undone, with the way in which it had answered its rows.
+    public struct UndoneAct: Sendable, Equatable {
+        public let act: Act
+        let ends: [ID<QueueItem>: End]
     }
 
     /// The reason why a row cannot be ticked.
@@ -333,10 +341,14 @@ extension Batch {
         // The undo has removed the copies, so rows with the same ISBN must no longer count as owned. Otherwise they
         // would leave the queue, and the book would be lost.
         let copies = Set(undone.compactMap { rows[$0].end?.copy })
+        let ends = Dictionary(undone.compactMap { at in rows[at].end.map { (rows[at].id, $0) } }) { $1 }
         for position in Set(undone.flatMap { indexOfISBN[rows[$0].candidate.item.isbn] ?? [] }) {
             rows[position].candidate.existing.removeAll { copies.contains($0.id) }
         }
         for position in undone where waiting?.contains(rows[position].id) != false { rows[position].end = nil }
+        undoneActs += acts.filter { $0.change == change }.map { act in
+            UndoneAct(act: Act(kind: act.kind, change: act.change, items: act.items), ends: ends)
+        }
         acts.removeAll { $0.change == change }
         for candidate in candidates ?? [] {
             guard let position = index[candidate.item.id], rows[position].end == nil else { continue }
@@ -345,6 +357,17 @@ extension Batch {
             for same in indexOfISBN[candidate.item.isbn] ?? [] { rows[same].candidate.existing = candidate.existing }
         }
     }
+
+    /// Closes the rows of an undone act again after it was redone. The act can then be undone again.
+    mutating func applyRedo(of change: ID<Change>) {
+        guard let undone = undoneActs.last(where: { $0.act.change == change }) else { return }
+        undoneActs.removeAll { $0.act.change == change }
+        for (id, end) in undone.ends { if let position = index[id] { rows[position].end = end } }
+        acts.append(undone.act)
+    }
+
+    /// Removes an undone act from the acts to redo, because its redo was refused.
+    mutating func forgetUndone(_ change: ID<Change>) { undoneActs.removeAll { $0.act.change == change } }
 
     /// Marks an act that cannot be undone now, so that the next undo concerns an older act.
     mutating func markRefused(_ change: ID<Change>) {
@@ -448,5 +471,6 @@ extension Batch {
         guard answered.count > limit else { return }
         forget(answered.prefix(answered.count - limit).map(\.id))
         acts.removeAll { act in act.items.allSatisfy { index[$0] == nil } }
+        undoneActs.removeAll { undone in undone.act.items.allSatisfy { index[$0] == nil } }
     }
 }

@@ -166,6 +166,18 @@ extension Station {
         public init() {}
     }
 
+    /// The outcome of a redo.
+    public struct Redone: Sendable {
+        /// The change, which applies again.
+        public let change: Change
+        /// The act of the batch that was redone; nil if the change is not an act of the batch.
+        public var act: Batch.Act?
+        /// One event for each book whose row was closed.
+        public var events: [CaptureEvent] = []
+
+        init(change: Change) { self.change = change }
+    }
+
     /// The reason why an act is not carried out.
     public enum Refusal: Error, Sendable, Equatable, CustomStringConvertible {
         /// The row is not in the batch, perhaps because it was answered on another device.

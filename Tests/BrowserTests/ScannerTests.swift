@@ -207,6 +207,10 @@ extension `In a browser` {
                 try await browser.wait(
                     "taken back", until: "document.querySelector('.toast')?.textContent.includes('Undone')")
                 #expect(try await kiosk.titles() == [])
+                try await browser.click(".toast [data-redo]")
+                try await browser.wait(
+                    "redone", until: "document.querySelector('.toast')?.textContent.includes('Redone')")
+                #expect(try await kiosk.titles() == ["Middlemarch"])
                 try await browser.open(kiosk.address + "/scan")
                 try await browser.wait("the keys", until: "document.body.matches('[data-connected]')")
                 try await browser.type("u")

@@ -136,6 +136,27 @@ import Testing
         try await end()
     }
 
+    @Test(arguments: [true, false])
+    func `redoes a save that it has undone, whether or not the hub knew of the undo`(isUndoDelivered: Bool) async throws
+    {
+        let items = try await station.capture(.dune)
+        let change = try #require(try await station.confirm(items)[0].change)
+        try await station.deliver()
+        _ = try await station.outbox.undo(change, at: Date())
+        if isUndoDelivered {
+            try await station.deliver()
+            #expect(try await hub.titles().isEmpty)
+        }
+        _ = try await station.outbox.redo(change, at: Date())
+        try await station.deliver()
+        #expect(try await hub.titles().count == 1)
+        // A delivery that is repeated neither undoes the save again nor adds another copy.
+        try await station.outbox.deliverAgain(items.map(\.id))
+        try await station.deliver()
+        #expect(try await hub.titles().count == 1)
+        try await end()
+    }
+
     @Test func `whose token is revoked keeps everything, and continues when it is paired again`() async throws {
         let items = try await station.capture(.dune)
         try await station.deliver()

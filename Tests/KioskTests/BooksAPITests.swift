@@ -300,6 +300,18 @@ import Testing
             #expect(unnamed == 400)
             let left = try await titles(client, "")
             #expect(left == ["Dune"])
+            let change = try await client.kiosk.library.changes(limit: 1)[0].id
+            for _ in 0..<2 {
+                let undone = try await client.send("POST", "/api/undo", "{\"change\":\"\(change)\"}").status
+                let without = try await titles(client, "")
+                #expect(undone == 200 && without.isEmpty)
+                let redone = try await client.send("POST", "/api/redo", "{\"change\":\"\(change)\"}")
+                let with = try await titles(client, "")
+                #expect(redone.status == 200 && redone.text.contains("\"undone\":null") && with == ["Dune"])
+            }
+            let again = try await client.send("POST", "/api/redo", "{\"change\":\"\(change)\"}")
+            let code = try again.code
+            #expect(again.status == 422 && code == "redo")
             let refused = try await client.get("/api/changes?limit=0").status
             #expect(refused == 400)
         }

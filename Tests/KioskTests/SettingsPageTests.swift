@@ -83,7 +83,8 @@ import Testing
             #expect(try await kiosk.ask("/changes").text.contains(body))
             _ = try await kiosk.library.undo(try #require(change), at: StatsKiosk.now)
             let html = try await kiosk.ask("/changes").text
-            #expect(!html.contains(body) && html.contains("undone 10 May 2026, 12:00"))
+            #expect(html.contains("undone 10 May 2026, 12:00") && !html.contains("POST /api/undo"))
+            #expect(html.contains("POST /api/redo") && html.contains(body))
         }
     }
 }

@@ -182,8 +182,9 @@ import Testing
         let (one, two) = try await (edition(1), edition(2))
         try await library.keepCover([1], of: one)
         try await library.keepCover([2], of: two)
-        let change = try #require(try await library.lastChange())
-        _ = try await library.undo(change.id, at: noon)
+        let book = try #require(try await library.books(with: [isbn(2)])[isbn(2)]?.first)
+        _ = try await library.trash([book.id], at: noon)
+        try await library.purge([book.id])
         clock.now = Date()
         try await library.sweepCovers()
         #expect(names(in: folder("covers")).count == 2)
@@ -191,6 +192,19 @@ import Testing
         try await library.sweepCovers()
         #expect(names(in: folder("covers")) == [file(one)])
         #expect(try await library.cover(of: one) == [1])
+    }
+
+    @Test func `a person's photo comes back when the undone save of its book is redone`() async throws {
+        let edition = try await edition(1)
+        try await library.keepOwnCover([7], of: edition)
+        let change = try #require(try await library.lastChange())
+        _ = try await library.undo(change.id, at: noon)
+        #expect(try await library.cover(of: edition) == nil)
+        clock.now = Date().addingTimeInterval(7200)
+        try await library.sweepCovers()
+        _ = try await library.redo(change.id, at: noon)
+        #expect(try await library.cover(of: edition) == [7])
+        #expect(try await library.keptCover(of: edition)?.isOwn == true)
     }
 
     @Test func `a picture that cannot be removed after its book is reported`() async throws {

@@ -141,8 +141,13 @@ private func makeOldLibrary(_ version: Int, at path: String) throws {
         // The rate limits of the sources are no longer in the library.
         for (table, old) in before where table != "sourceState" {
             let new = try #require(after[table])
+            switch table {
             // The migration to version 2 adds the rows that are needed to undo earlier changes of a status.
-            if table == "changeRow" { #expect(Set(old).isSubset(of: new)) } else { #expect(new == old, "\(table)") }
+            case "changeRow": #expect(Set(old).isSubset(of: new))
+            // Version 6 adds a column that is empty for the changes of a person.
+            case "change": #expect(new.map { $0.replacing(" undoes:NULL", with: "") } == old)
+            default: #expect(new == old, "\(table)")
+            }
         }
         #expect(after["identity"]?.count == 1)
 

@@ -37,6 +37,16 @@ import Testing
         #expect(try await library.dump() == before)
         await #expect(throws: UndoRefusal.alreadyUndone(undone)) { try await library.undo(change.id, at: noon) }
         #expect(try await library.item(candidate.item.id)?.state == .waiting)
+
+        for _ in 0..<2 {
+            #expect(try await library.redoableChanges(limit: 9) == [undone])
+            #expect(try await library.redo(change.id, at: noon) == change)
+            #expect(try await library.dump() == after)
+            await #expect(throws: RedoRefusal.notUndone(change)) { try await library.redo(change.id, at: noon) }
+            #expect(try await library.lastChange() == change)
+            _ = try await library.undo(change.id, at: noon)
+            #expect(try await library.dump() == before)
+        }
     }
 
     private func make(_ kind: Kind, owned: Book, trashed: Book, candidate: Candidate) async throws {

@@ -28,6 +28,75 @@ import Testing
         #expect(try await library.items(in: [.confirmed, .skipped]).isEmpty)
     }
 
+    @Test(arguments: [1, 2, 3, 5])
+    func `changes undone backwards and redone forwards leave every row as it was after each`(seed: UInt64) async throws
+    {
+        var random = SplitMix(seed: seed)
+        try await library.save(isbn(0), record("First"))
+        for number in 0..<60 { try await step(&random, number) }
+        var states: [[String]] = []
+        while let change = try await library.lastChange() {
+            states.append(try await library.dump())
+            _ = try await library.undo(change.id, at: noon)
+        }
+        while let change = try await library.redoableChanges(limit: 1).first {
+            _ = try await library.redo(change.id, at: noon)
+            let state = states.popLast()
+            #expect(try await library.dump() == state, "\(change.summary)")
+        }
+        #expect(states.isEmpty)
+        #expect(try await library.changes(limit: 1000).allSatisfy { $0.undone == nil })
+        while let change = try await library.lastChange() { _ = try await library.undo(change.id, at: noon) }
+        #expect(try await unsound() == 0)
+    }
+
+    /// Acts, undos and redos in any order. A refused one has no effect, and a redo right after its undo is exact.
+    @Test(arguments: [6, 9, 31])
+    func `after changes were undone and redone in any order, all can be undone backwards`(seed: UInt64) async throws {
+        var random = SplitMix(seed: seed)
+        try await library.save(isbn(0), record("First"))
+        let start = try await library.dump()
+        for number in 0..<20 { try await step(&random, number) }
+        var (redone, refused) = (0, 0)
+        for number in 20..<120 {
+            let before = try await library.dump()
+            let changes = try await library.changes(limit: 1000).dropLast()
+            do {
+                switch random.below(5) {
+                case 0: try await step(&random, number)
+                case 1, 2:
+                    guard let change = changes.filter({ $0.undone == nil }).randomElement(using: &random) else { break }
+                    _ = try await library.undo(change.id, at: noon)
+                    guard random.below(2) == 0 else { break }
+                    _ = try await library.redo(change.id, at: noon)
+                    #expect(try await library.dump() == before, "\(change.summary)")
+                default:
+                    guard let change = changes.filter({ $0.undone != nil }).randomElement(using: &random) else { break }
+                    let undone = try await library.redo(change.id, at: noon)
+                    redone += 1
+                    // The redo of a change that was just redone and undone again gives the same rows.
+                    let after = try await library.dump()
+                    _ = try await library.undo(undone.id, at: noon)
+                    #expect(try await library.dump() == before, "\(change.summary)")
+                    _ = try await library.redo(undone.id, at: noon)
+                    #expect(try await library.dump() == after, "\(change.summary)")
+                }
+            } catch is UndoRefusal {
+                #expect(try await library.dump() == before)
+            } catch let refusal as RedoRefusal {
+                refused += 1
+                guard case .changedSince(_, _?) = refusal else { throw refusal }
+                #expect(try await library.dump() == before)
+            }
+            #expect(try await unsound() == 0)
+        }
+        #expect(redone > 0)
+        if seed == 9 { #expect(refused > 0) }
+
+        try await undoAll()
+        #expect(try await rowsOfBooks() == start)
+    }
+
     /// The undo of a change is refused if a later change needs what it would remove, so that the newest change can
     /// always be undone, whatever was undone before.
     @Test(arguments: [4, 6, 9, 23], [false, true])
@@ -53,15 +122,24 @@ import Testing
         }
         #expect(refused > 0)
 
+        try await undoAll()
+        #expect(try await rowsOfBooks() == start)
+    }
+
+    /// Undoes all changes but the first, beginning with the newest.
+    private func undoAll() async throws {
         for change in try await library.changes(limit: 1000).dropLast() where change.undone == nil {
             _ = try await library.undo(change.id, at: noon)
         }
         #expect(try await unsound() == 0)
-        // Tags and shelves that later books also had stay when the changes that added them are undone.
-        let rest = try await library.dump().filter { row in
+    }
+
+    /// Returns the rows of the library without its queue, and without tags and shelves, which stay if later books also
+    /// had them when the changes that added them are undone.
+    private func rowsOfBooks() async throws -> [String] {
+        try await library.dump().filter { row in
             !["intakeItem", "tag", "shelf"].contains { row.hasPrefix($0 + " ") }
         }
-        #expect(rest == start)
     }
 
     /// Returns the number of rows that refer to missing rows, plus the number of editions and authors to which neither

@@ -77,8 +77,14 @@ import Testing
             }
             for _ in 0..<1000 { _ = random.next() }
         }
-        #expect(try await library.dump() != before)
-        _ = try await library.undo(try #require(change), at: noon)
+        let after = try await library.dump()
+        #expect(after != before)
+        let id = try #require(change)
+        _ = try await library.undo(id, at: noon)
+        #expect(try await library.dump() == before)
+        _ = try await library.redo(id, at: noon)
+        #expect(try await library.dump() == after)
+        _ = try await library.undo(id, at: noon)
         #expect(try await library.dump() == before)
     }
 

@@ -51,7 +51,7 @@ import Testing
     @Test(arguments: [
         [], ["capture"], ["decode"], ["isbn"], ["lookup"], ["intake"], ["intake", "confirm"], ["library"],
         ["library", "add"],
-        ["undo"], ["backup"], ["restore"], ["index"], ["index", "build"], ["settings"],
+        ["undo"], ["redo"], ["backup"], ["restore"], ["index"], ["index", "build"], ["settings"],
     ])
     func `has help for every command`(arguments: [String]) throws {
         try withScan { scan in

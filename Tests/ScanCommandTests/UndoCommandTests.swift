@@ -72,6 +72,31 @@ import Testing
         }
     }
 
+    @Test func `is taken back by redo, the last undo first`() throws {
+        try withScan { scan in
+            #expect(try scan.run("redo").status == 3)
+            try fill(scan)
+            let books = try scan.run("library", "list", "--json").out
+            for _ in 0..<3 { try scan.run("undo") }
+            #expect(try scan.run("library", "list", "--json").lines.isEmpty)
+            let list = try scan.run("redo", "--list")
+            #expect(list.lines.count == 3 && list.lines[0].contains("Left Hand"))
+            #expect(try scan.run("redo", "--list", "--limit", "1", "--json").objects().count == 1)
+            let early = try scan.run("redo", String(list.lines[2].prefix(8)))
+            #expect(
+                early.status == 3 && early.err.contains("run 'scan redo \(list.lines[1].prefix(8))'"), "\(early.err)")
+            for number in 0..<3 {
+                let redone = try scan.run("redo", "--json")
+                let change = try redone.objects()[0]
+                #expect(redone.status == 0 && change["undone"] is NSNull, "\(number)")
+            }
+            #expect(try scan.run("library", "list", "--json").out == books)
+            let again = try scan.run("redo")
+            #expect(again.status == 3 && again.err.contains("nothing to redo"))
+            #expect(try scan.run("redo", String(list.lines[0].prefix(8))).err.contains("has not been undone"))
+        }
+    }
+
     /// Commands that would leave everything as it is, each with words of its message.
     static let repeated: [(arguments: [String], message: String)] = [
         (["library", "edit", "dune", "--rating", "4", "--shelf", "Attic"], "\"Dune\" already has these values"),

@@ -155,6 +155,7 @@ private final class Soak: Sendable {
         #expect(try await household.scan("backup").status == 0, "the library is sound")
         print(
             "day \(number): \(present.count) books, \(items.count) items; \(ledger.counts.sorted { $0.key < $1.key })")
+        if let now = gauges.all.last { print(Gauges.columns.map { "\($0.name) \(now[keyPath: $0.path])" }) }
     }
 
     func end() async throws {

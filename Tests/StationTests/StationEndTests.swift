@@ -101,6 +101,29 @@ private let nobody = "9783161484100"
         }
     }
 
+    @Test func `closes its rows again when it is redone, and can then be undone again`() async throws {
+        let rig = try StationRig([dune: .found("Dune"), emma: .found("Emma")])
+        try await rig.run {
+            let first = try await rig.capture(dune)
+            let second = try await rig.capture(emma)
+            let saved = try await rig.station.save([first.id])
+            let skipped = try await rig.station.skip([second.id])
+            for _ in 0..<2 {
+                let before = await rig.station.snapshot()
+                for _ in 0..<2 { try await rig.station.undo() }
+                #expect(await rig.station.snapshot().counts.open == 2)
+                #expect(try await rig.station.redo().events.map(\.name) == [.saved])
+                #expect(try await rig.station.redo().change.id == skipped.change)
+                #expect(await rig.station.snapshot().rows.map(\.status) == before.rows.map(\.status))
+                #expect(await rig.station.snapshot().nextUndo?.change == skipped.change)
+            }
+            await #expect(throws: RedoRefusal.noSuchChange) { try await rig.station.redo() }
+            // A redo by the id of the change closes the same rows.
+            try await rig.station.undo(.change(try #require(saved.change)))
+            #expect(try await rig.station.redo(saved.change).act?.items == [first.id])
+        }
+    }
+
     @Test func `reopens its rows when another screen undoes it by the id of its change`() async throws {
         let rig = try StationRig([dune: .found("Dune"), emma: .found("Emma")])
         try await rig.run {

@@ -302,6 +302,20 @@ private let emma = "9780141439587"
         #expect(await bench.handled().batch[first]?.end == .none)
     }
 
+    @Test func `redoes with y what u has undone`() async throws {
+        let bench = try LiveBench()
+        let first = try await bench.capture(dune, at: .seconds(1))
+        _ = try await bench.save()
+        await bench.type("u", at: .seconds(3))
+        #expect(await bench.handled().batch[first]?.end == .none)
+        #expect(await bench.text.contains("[y] redo"))
+        await bench.type("y", at: .seconds(5))
+        #expect(await bench.handled().batch[first]?.end != .none)
+        #expect(await bench.text.contains("↷ redone: 1 book"))
+        await bench.type("y", at: .seconds(7))
+        #expect(await bench.handled().message?.text.contains("There is nothing to redo") == true)
+    }
+
     // MARK: Pending detections
 
     @Test func `shows what is not on disk yet until it is`() async throws {

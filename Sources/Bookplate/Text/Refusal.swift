@@ -285,6 +285,24 @@ extension UndoRefusal: Refusal {
     }
 }
 
+extension RedoRefusal: Refusal {
+    public var kind: RefusalKind { .refused }
+    public var apiCode: String { "redo" }
+
+    public var code: String {
+        switch self {
+        case .noSuchChange: "nothingToRedo"
+        case .notUndone: "notUndone"
+        case .notKept: "notKeptForRedo"
+        case .changedSince(_, let other): other?.undone == nil ? "redoAfterUndo" : "redoAfterRedo"
+        }
+    }
+
+    public var arguments: [String: RefusalArgument] {
+        if case .changedSince(_, let other?) = self { ["other": .text(other.id.rawValue)] } else { [:] }
+    }
+}
+
 extension InTrashRefusal: Refusal {
     public var kind: RefusalKind { .refused }
     public var code: String { "inTrash" }

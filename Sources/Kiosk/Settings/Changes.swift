@@ -2,7 +2,7 @@ import Bookplate
 import Hummingbird
 import Station
 
-/// The page that lists the library's changes of the last 30 days, each with a button to undo it.
+/// The page that lists the library's changes of the last 30 days, each with a button to undo or redo it.
 struct ChangesPage: Sendable {
     let parts: KioskParts
 
@@ -21,6 +21,8 @@ struct ChangesPage: Sendable {
                     "device": parts.deviceLabel(change.device.cleanedLine, texts),
                     "body": JSONValue.object([(key: "change", value: .string(change.id.rawValue))]).text,
                     "undoLabel": texts("settings.undoNamed", ["summary": change.summary.cleanedLine]),
+                    "redoLabel": texts("settings.redoNamed", ["summary": change.summary.cleanedLine]),
+                    "canRedo": change.canBeRedone,
                 ]
                 if let undone = change.undone {
                     view["undone"] = texts("settings.undone", ["when": texts.instant(undone, in: parts.ports.zone)])
@@ -35,12 +37,15 @@ struct ChangesPage: Sendable {
     }
 }
 
-/// Lists and undoes changes.
+/// Lists, undoes and redoes changes.
 struct HistoryAPI: Sendable {
     let parts: KioskParts
 
     var routes: [Route] {
-        [Route(.get, "/api/changes", for: .household, changes), Route(.post, "/api/undo", for: .household, undo)]
+        [
+            Route(.get, "/api/changes", for: .household, changes), Route(.post, "/api/undo", for: .household, undo),
+            Route(.post, "/api/redo", for: .household, redo),
+        ]
     }
 
     /// Responds with `{"changes": […]}`, beginning with the newest change. `?limit=` is 50 by default and at most 500.
@@ -64,5 +69,11 @@ struct HistoryAPI: Sendable {
             throw Station.Refusal.nothingToUndo
         }
         return JSONResponse(undone.json)
+    }
+
+    /// Redoes a change, and responds with it.
+    private func redo(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
+        let change = ID<Change>(rawValue: try await request.json(Body.self).change)
+        return JSONResponse(try await parts.ports.station.redo(change).change.json)
     }
 }

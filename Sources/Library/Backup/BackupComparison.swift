@@ -98,7 +98,7 @@ private struct BackupComparison {
     }
 
     /// Collects the rows that changes explain: those with an entry in only one of the two logs, and those whose change
-    /// has been undone in only one of the files, because an undo is not logged row by row.
+    /// has been undone in only one of the files, because a purge may have removed the record of the undo.
     private func collectExplained() throws {
         let columns = "id, change, tableName, key, before, after"
         try db.execute(

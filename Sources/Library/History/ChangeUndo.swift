@@ -15,6 +15,9 @@ import GRDB
 /// A change may have changed one row many times, as an import does if its file contains a book twice. If a row stays,
 /// all versions of it in the log have to be skipped, because an undone version would conflict with the skipped ones.
 ///
+/// A redo is the undo of an undo: it takes back every row in the record that the undo has left. It is exact, so no row
+/// stays and nothing else is removed, and it is refused if a row cannot be restored.
+///
 /// An import of 100,000 books is one change with a million rows. The rows are read in batches, and SQLite itself
 /// compares and undoes them, without decoding their values here.
 struct ChangeUndo {
@@ -26,12 +29,15 @@ struct ChangeUndo {
 
     private let db: Database
     private let change: Int64
+    private let isRedo: Bool
     /// The editions that lose a copy through this undo. An edition that has no copy left is removed. Authors and
     /// subjects are treated in the same way.
     private var touchedEditions: Set<Int64> = []
     private var touchedAuthors: Set<Int64> = []
     private var touchedSubjects: Set<Int64> = []
     private var tables: [String: Table] = [:]
+    /// The ids of the rows to which the rows that a redo has restored refer, by the column that refers to them.
+    private var references: [Reference: Set<Int64>] = [:]
     /// The facts about rows that other changes have logged after the first row of this change; `nil` if there are none.
     private let later: LaterRows?
     /// True if a change was undone, or is being undone, while a newer one applied. Only then can a name that no book
@@ -43,6 +49,7 @@ struct ChangeUndo {
     init(_ db: Database, change: Int64) throws {
         self.db = db
         self.change = change
+        isRedo = false
         later = try LaterRows(db, than: change)
         isOutOfOrder =
             try later != nil
@@ -51,6 +58,15 @@ struct ChangeUndo {
                 SELECT 1 FROM change
                 WHERE undone IS NOT NULL AND id < (SELECT max(id) FROM change WHERE undone IS NULL) LIMIT 1
                 """) != nil
+    }
+
+    /// Prepares the redo of the change whose undo has left this record.
+    init(_ db: Database, undoRecord: Int64) throws {
+        self.db = db
+        change = undoRecord
+        isRedo = true
+        later = try LaterRows(db, than: undoRecord)
+        isOutOfOrder = true
     }
 
     /// - Parameter progress: the function that receives the number of rows that have been undone so far, and the total
@@ -65,6 +81,7 @@ struct ChangeUndo {
             done += rows.count
             try progress(done, total)
         }
+        guard !isRedo else { return try checkReferences() }
         for edition in touchedEditions {
             guard let names = try removeOrphan(db, edition: edition) else { continue }
             if let touched = later?.editions[edition] { throw RowChangedError(table: touched.table, key: touched.key) }
@@ -92,11 +109,11 @@ struct ChangeUndo {
     }
 
     private mutating func undo(_ row: LoggedRow) throws {
-        if try isOfKeptEdition(row) || isOfMissingEdition(row) { return noteReferences(of: row) }
+        if try !isRedo && (isOfKeptEdition(row) || isOfMissingEdition(row)) { return noteReferences(of: row) }
         let table = try table(row.table)
         switch (row.before, row.after) {
         case (nil, let after?):
-            if try isUsedByOthers(row) { return }
+            if try !isRedo && isUsedByOthers(row) { return }
             try checkLater(row)
             noteReferences(of: row)
             if row.table == "copy" { try deleteUnloggedRequests(of: row.number) }
@@ -110,7 +127,8 @@ struct ChangeUndo {
             noteReferences(of: row)
             let image = try Self.image(db, before)
             guard try isPresent(after, in: table) else { throw RowChangedError(table: row.table, key: row.key) }
-            try freeName(image["name"], for: row)
+            try isRedo ? checkUnique(before, of: row) : freeName(image["name"], for: row)
+            noteReferences(from: image, in: table)
             let (columns, keys) = (image.keys.sorted(), try Self.image(db, after))
             try db.run(
                 "UPDATE \(row.table) SET " + columns.map { "\"\($0)\" = ?" }.joined(separator: ", ")
@@ -124,7 +142,8 @@ struct ChangeUndo {
             guard try db.row("SELECT 1 FROM \(row.table) WHERE \(table.identity)", identity) == nil else {
                 throw RowChangedError(table: row.table, key: row.key)
             }
-            try freeName(image["name"], for: row)
+            try isRedo ? checkUnique(before, of: row) : freeName(image["name"], for: row)
+            noteReferences(from: image, in: table)
             let columns = image.keys.sorted()
             try db.run(
                 "INSERT INTO \(row.table) (" + columns.map { "\"\($0)\"" }.joined(separator: ", ") + ") VALUES ("
@@ -177,6 +196,42 @@ struct ChangeUndo {
         if let taken = later.values[row.table]?[value]?.first(where: { $0.key != row.key && $0.row > row.id }) {
             throw RowChangedError(table: row.table, key: taken.key)
         }
+    }
+
+    private mutating func noteReferences(from image: [String: DatabaseValue], in table: Table) {
+        guard isRedo else { return }
+        for reference in table.references {
+            guard let id = image[reference.column].flatMap({ Int64.fromDatabaseValue($0) }) else { continue }
+            references[reference, default: []].insert(id)
+        }
+    }
+
+    /// Refuses the redo if a row to which a restored row refers is missing. The row may have referred to others on the
+    /// way, if the change has changed it several times.
+    private func checkReferences() throws {
+        for (reference, ids) in references {
+            for id in ids
+            where try !exists("SELECT 1 FROM \(reference.target) WHERE id = ?", [id])
+                && exists("SELECT 1 FROM \(reference.table) WHERE \"\(reference.column)\" = ? LIMIT 1", [id])
+            {
+                throw RowChangedError(table: reference.target, key: "[\(id)]")
+            }
+        }
+    }
+
+    /// Refuses the redo of a row whose name, ISBN or running session another row has now.
+    private func checkUnique(_ image: String, of row: LoggedRow) throws {
+        guard let value = try LaterRows.uniqueValue(of: row.table, in: image, db) else { return }
+        let condition =
+            switch row.table {
+            case "edition": "isbn = ?1"
+            case "session": "(\"end\" IS NULL) = ?1"
+            default: "name = ?1"
+            }
+        let other = try db.value(
+            String.self, "SELECT json_array(id) FROM \(row.table) WHERE \(condition) AND json_array(id) <> ?2",
+            [value, row.key])
+        if let other { throw RowChangedError(table: row.table, key: other) }
     }
 
     /// Returns true if the row belongs to an edition that does not exist, because it was removed with its last copy.
@@ -353,12 +408,8 @@ private struct LaterRows {
                 """, [change, first]) != nil
         else { return nil }
 
-        var references: [String: [(column: String, table: String)]] = [:]
-        for table in trackedTables {
-            references[table.name] = try db.foreignKeys(on: table.name).compactMap { key in
-                key.mapping.first.map { ($0.origin, key.destinationTable) }
-            }
-        }
+        var references: [String: [Reference]] = [:]
+        for table in trackedTables { references[table.name] = try Reference.all(of: table.name, db) }
         let columns = Set(references.values.flatMap { $0.map(\.column) }).sorted()
         // The unary + keeps SQLite from reading all rows of a table instead of only the later ones.
         let replaced = try Row.fetchCursor(
@@ -373,7 +424,7 @@ private struct LaterRows {
             let place = Place(row: row["id"], table: row["tableName"], key: row["key"])
             for reference in references[place.table] ?? [] {
                 let id: DatabaseValue = row[reference.column]
-                if !id.isNull { needs[reference.table, default: [:]][id] = place }
+                if !id.isNull { needs[reference.target, default: [:]][id] = place }
             }
             if let value = try Self.uniqueValue(of: place.table, in: row["before"], db) {
                 values[place.table, default: [:]][value, default: []].append(place)
@@ -405,10 +456,26 @@ private struct LaterRows {
     }
 }
 
+/// A column that refers to the rows of another table.
+private struct Reference: Hashable {
+    var table: String
+    var column: String
+    /// The table that is referred to.
+    var target: String
+
+    static func all(of table: String, _ db: Database) throws -> [Reference] {
+        try db.foreignKeys(on: table).compactMap { key in
+            key.mapping.first.map { Reference(table: table, column: $0.origin, target: key.destinationTable) }
+        }
+    }
+}
+
 /// The statements that undo rows of one table.
 private struct Table {
     let name: String
     let keys: [String]
+    /// The columns that refer to other tables.
+    let references: [Reference]
     /// The condition that selects a row, such as `"id" = ?`, with one parameter for each of ``keys``.
     let identity: String
     /// The statement that deletes a row. The parameter ?1 is the row's logged key.
@@ -420,6 +487,7 @@ private struct Table {
     init(_ db: Database, _ name: String) throws {
         self.name = name
         keys = try db.primaryKey(name).columns
+        references = try Reference.all(of: name, db)
         identity = keys.map { "\"\($0)\" = ?" }.joined(separator: " AND ")
         let logged = keys.enumerated().map { "\"\($1)\" = json_extract(?1, '$[\($0)]')" }.joined(separator: " AND ")
         deletion = "DELETE FROM \(name) WHERE \(logged)"

@@ -12,8 +12,20 @@ extension LibraryFile: History {
 
     public func changes(limit: Int) async throws -> [Change] {
         try await read { db in
-            try db.rows("SELECT \(Change.columns) FROM change ORDER BY id DESC LIMIT ?", [max(0, limit)])
-                .map(Change.init(row:))
+            try db.rows(
+                "SELECT \(Change.columns) FROM change WHERE undoes IS NULL ORDER BY id DESC LIMIT ?", [max(0, limit)]
+            ).map(Change.init(row:))
+        }
+    }
+
+    public func redoableChanges(limit: Int) async throws -> [Change] {
+        try await read { db in
+            try db.rows(
+                """
+                SELECT \(Change.columns) FROM change WHERE canBeRedone
+                ORDER BY (SELECT id FROM change AS record WHERE undoes = change.id) DESC LIMIT ?
+                """, [max(0, limit)]
+            ).map(Change.init(row:))
         }
     }
 
@@ -25,8 +37,10 @@ extension LibraryFile: History {
     public func changes(endingIn ending: String) async throws -> [Change] {
         try await read { db in
             try db.rows(
-                "SELECT \(Change.columns) FROM change WHERE substr(uuid, -length(?1)) = ?1 ORDER BY id DESC LIMIT 100",
-                [ending.lowercased()]
+                """
+                SELECT \(Change.columns) FROM change WHERE undoes IS NULL AND substr(uuid, -length(?1)) = ?1
+                ORDER BY id DESC LIMIT 100
+                """, [ending.lowercased()]
             ).map(Change.init(row:))
         }
     }
@@ -39,22 +53,30 @@ extension LibraryFile: History {
     public func undo(
         _ id: ID<Change>, at now: Date, progress: @escaping @Sendable (Int, Int) throws -> Void
     ) async throws -> Change {
+        let device = device
         do {
             let undone = try await write { db in
-                guard let row = try db.row("SELECT \(Change.columns) FROM change WHERE uuid = ?", [id.rawValue]) else {
-                    throw UndoRefusal.noSuchChange
-                }
+                guard let row = try Change.row(db, id) else { throw UndoRefusal.noSuchChange }
                 var change = try Change(row: row)
                 guard change.undone == nil else { throw UndoRefusal.alreadyUndone(change) }
                 do {
                     var undo = try ChangeUndo(db, change: row["id"])
+                    // What the undo does is logged, so that it can be redone.
+                    try db.run(
+                        """
+                        INSERT INTO change (uuid, at, station, kind, summary, undone, undoes)
+                        VALUES (?1, ?2, ?3, 'undo', '', ?2, ?4)
+                        """, [ID<Change>().rawValue, now.milliseconds, device, row["id"] as Int64])
+                    try db.run("INSERT INTO openChange (change) VALUES (?)", [db.lastInsertedRowID])
                     try undo.run(progress: progress)
+                    try db.run("DELETE FROM openChange")
                 } catch let error as ChangeUndo.RowChangedError {
                     throw UndoRefusal.changedSince(
                         change, later: try laterChange(db, than: row["id"], table: error.table, key: error.key))
                 }
                 try db.run("UPDATE change SET undone = ? WHERE uuid = ?", [now.milliseconds, id.rawValue])
                 change.undone = Date(milliseconds: now.milliseconds)
+                change.canBeRedone = true
                 return change
             }
             hasChanged.store(true, ordering: .relaxed)
@@ -62,15 +84,86 @@ extension LibraryFile: History {
         } catch LibraryError.constraint {
             // A later row refers to a row that the undo would remove, or has a name that the undo would bring back.
             let refusal: UndoRefusal? = try await read { db in
-                guard let row = try db.row("SELECT \(Change.columns) FROM change WHERE uuid = ?", [id.rawValue]) else {
-                    return nil
-                }
+                guard let row = try Change.row(db, id) else { return nil }
                 return .changedSince(
                     try Change(row: row), later: try laterChange(db, than: row["id"], table: nil, key: nil))
             }
             throw refusal ?? .noSuchChange
         }
     }
+
+    public func redo(_ id: ID<Change>, at now: Date) async throws -> Change {
+        try await redo(id, at: now, progress: { _, _ in })
+    }
+
+    /// Redoes one change, completely or not at all.
+    ///
+    /// - Parameter progress: the function that receives the number of rows that have been redone so far, and the total
+    ///   number of rows. If it throws, nothing is redone.
+    /// - Throws: ``RedoRefusal`` or ``LibraryError``.
+    public func redo(
+        _ id: ID<Change>, at now: Date, progress: @escaping @Sendable (Int, Int) throws -> Void
+    ) async throws -> Change {
+        do {
+            let redone = try await write { db in
+                guard let row = try Change.row(db, id) else { throw RedoRefusal.noSuchChange }
+                var change = try Change(row: row)
+                guard change.undone != nil else { throw RedoRefusal.notUndone(change) }
+                guard let record = try undoRecord(db, of: row["id"]) else { throw RedoRefusal.notKept(change) }
+                do {
+                    var redo = try ChangeUndo(db, undoRecord: record)
+                    try redo.run(progress: progress)
+                } catch let error as ChangeUndo.RowChangedError {
+                    throw RedoRefusal.changedSince(
+                        change, by: try obstacle(db, toRedoing: record, table: error.table, key: error.key))
+                }
+                try db.run("DELETE FROM change WHERE id = ?", [record])
+                try db.run("UPDATE change SET undone = NULL WHERE uuid = ?", [id.rawValue])
+                (change.undone, change.canBeRedone) = (nil, false)
+                return change
+            }
+            hasChanged.store(true, ordering: .relaxed)
+            return redone
+        } catch LibraryError.constraint {
+            // A row refers to a row that the redo would remove, or the redo would bring back a reference to a row that
+            // is missing now.
+            let refusal: RedoRefusal? = try await read { db in
+                guard let row = try Change.row(db, id), let record = try undoRecord(db, of: row["id"]) else {
+                    return nil
+                }
+                return .changedSince(
+                    try Change(row: row), by: try obstacle(db, toRedoing: record, table: nil, key: nil))
+            }
+            throw refusal ?? .noSuchChange
+        }
+    }
+}
+
+/// Returns the row of the record that the undo of a change has left; `nil` if there is none.
+private func undoRecord(_ db: Database, of change: Int64) throws -> Int64? {
+    try db.value(Int64.self, "SELECT id FROM change WHERE undoes = ?", [change])
+}
+
+/// Returns the change that prevents a redo: one that applies and has touched the row since the undo, or one that was
+/// undone later and whose undo has touched the row. If there is none, returns the last change that was made or undone
+/// after the undo. Taking back what was done since, beginning with the last, always makes the redo possible.
+private func obstacle(_ db: Database, toRedoing record: Int64, table: String?, key: String?) throws -> Change? {
+    let touches = "EXISTS (SELECT 1 FROM changeRow WHERE change = toucher.id AND tableName = ?2 AND key = ?3)"
+    let applied = "SELECT id FROM change AS toucher WHERE undone IS NULL"
+    let undone = "SELECT undoes FROM change AS toucher WHERE undoes IS NOT NULL AND id > ?1"
+    let candidates = [
+        "\(applied) AND id > ?1 AND \(touches) ORDER BY id DESC LIMIT 1",
+        "\(undone) AND \(touches) ORDER BY id DESC LIMIT 1",
+        "\(applied) AND \(touches) ORDER BY id DESC LIMIT 1",
+        // The record of an undo stands for the change that was undone.
+        "SELECT coalesce(undoes, id) FROM change WHERE id > ?1 AND ?2 IS ?2 AND ?3 IS ?3 ORDER BY id DESC LIMIT 1",
+    ]
+    for candidate in candidates {
+        let row = try db.row(
+            "SELECT \(Change.columns) FROM change WHERE id = (\(candidate))", [record, table, key])
+        if let row { return try Change(row: row) }
+    }
+    return nil
 }
 
 /// Returns the newest other change that has touched the row after the change `id` did, and has not been undone. If
@@ -194,12 +287,20 @@ extension Array where Element: ChangeResult {
 }
 
 extension Change {
-    static let columns = "id, uuid, at, station, kind, summary, undone"
+    static let columns = """
+        id, uuid, at, station, kind, summary, undone,
+        EXISTS (SELECT 1 FROM change AS record WHERE record.undoes = change.id) AS canBeRedone
+        """
+
+    /// Returns the row of a change, with all ``columns``; `nil` if there is no such change.
+    static func row(_ db: Database, _ id: ID<Change>) throws -> Row? {
+        try db.row("SELECT \(columns) FROM change WHERE uuid = ? AND undoes IS NULL", [id.rawValue])
+    }
 
     init(row: Row) throws {
         self.init(
             id: ID(rawValue: row["uuid"]), at: Date(milliseconds: row["at"]), device: row["station"],
             kind: try row.word("kind"), summary: row["summary"],
-            undone: (row["undone"] as Int64?).map(Date.init(milliseconds:)))
+            undone: (row["undone"] as Int64?).map(Date.init(milliseconds:)), canBeRedone: row["canBeRedone"])
     }
 }

@@ -13,13 +13,14 @@ enum Schema {
         ("3 search", createSearch),
         ("4 access code, sign-ins", createAccess),
         ("5 paired stations, outbox", createHub),
-        ("6 the hub's library, stats, sign-in attempts", migrateToVersion6),
+        ("6 the hub's library, stats, sign-in attempts, redo", migrateToVersion6),
     ]
 
     @Sendable private static func migrateToVersion6(_ db: Database) throws {
         try addHubLibrary(db)
         try createStatsBlocks(db)
         try createSignInAttempts(db)
+        try createRedo(db)
     }
 
     /// The newest version of the schema that this program knows.

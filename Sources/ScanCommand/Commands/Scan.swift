@@ -37,7 +37,7 @@ struct Scan: AsyncParsableCommand {
             CaptureCommand.self, DecodeCommand.self, ISBNCommand.self, LookupCommand.self, IntakeCommand.self,
             LibraryCommand.self, ReadingCommand.self, SessionCommand.self, NoteCommand.self, QuoteCommand.self,
             TagCommand.self, AuthorCommand.self, ShelfCommand.self, HomeCommand.self, StatsCommand.self,
-            UndoCommand.self, ImportCommand.self, ExportCommand.self, BackupCommand.self,
+            UndoCommand.self, RedoCommand.self, ImportCommand.self, ExportCommand.self, BackupCommand.self,
             RestoreCommand.self, IndexCommand.self, DevicesCommand.self, DoctorCommand.self, SettingsCommand.self,
             KioskCommand.self, HubCommand.self, ReadPhotoCommand.self,
         ],

@@ -12,63 +12,127 @@ struct UndoCommand: AsyncParsableCommand {
             confirmation before it undoes the change. A whole batch or import is one
             change. A change can be undone for 30 days. To undo a change before the last
             one, give its id. This fails if a later change affected the same data.
+            To make an undone change again, run 'scan redo'.
 
               scan undo
               scan undo --list --limit 100
               scan undo 5f0c9a1e
             """)
 
-    @Argument(
-        help: ArgumentHelp("An earlier change: its id, or the end of the id as --list shows it.", valueName: "id"))
-    var name: String?
-    @Flag(help: "List the latest changes, newest first.") var list = false
-    @Option(help: "The maximum number of changes to list (default: 50, or all with --json).") var limit: Int?
-    @Flag(help: "Do not ask for confirmation.") var yes = false
+    @OptionGroup var chosen: ChangeOptions
     @OptionGroup var paths: PathOptions
     @OptionGroup var output: OutputOptions
 
-    func validate() throws {
-        if let limit, limit < 1 { throw ValidationError("--limit must be 1 or more.") }
-        if list, name != nil {
-            throw ValidationError("--list and an id cannot be combined: --list lists changes, and an id undoes one.")
-        }
-    }
-
     func run() async throws {
         let wiring = try Wiring(settings: paths.settings())
-        if list {
-            let most = limit ?? (output.json ? .max : 50)
-            return show(try await wiring.openExistingLibrary()?.changes(limit: most) ?? [])
+        if chosen.list {
+            let changes = try await wiring.openExistingLibrary()?.changes(limit: chosen.limit(output)) ?? []
+            return chosen.show(changes, output, ifEmpty: "Nothing was changed in the last 30 days.")
         }
         let library = try wiring.requireLibrary()
-        let change = try await chosen(library)
-        if !output.json { Output.shared.printLine(Self.line(for: change)) }
-        guard try Asking.mayGoOn("Undo this change?", yes: yes, json: output.json, .isOne) else { return }
+        let change = try await library.change(named: chosen.name, for: "undo") { try await library.lastChange() }
+        if !output.json { Output.shared.printLine(ChangeOptions.line(for: change)) }
+        guard try Asking.mayGoOn("Undo this change?", yes: chosen.yes, json: output.json, .isOne) else { return }
         let bar = ProgressBar("rows undone", total: 0)
         defer { bar.finish() }
         let undone = try await library.undo(change.id, at: Date()) { bar.set($0, of: $1) }
         bar.finish()
         if output.json { Output.shared.printLine(undone.json) } else { Output.shared.printNotice("Undone.") }
     }
+}
 
-    private func show(_ changes: [Change]) {
-        if changes.isEmpty, !output.json { Output.shared.printNotice("Nothing was changed in the last 30 days.") }
+struct RedoCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "redo", abstract: "Make the change again that was undone last.",
+        discussion: """
+            Shows the change and the station that made it. On a terminal, it asks for
+            confirmation before it makes the change again, exactly as it was. To redo
+            another undone change, give its id. This fails if the same data was changed
+            since the change was undone.
+
+              scan redo
+              scan redo --list
+              scan redo 5f0c9a1e
+            """)
+
+    @OptionGroup var chosen: ChangeOptions
+    @OptionGroup var paths: PathOptions
+    @OptionGroup var output: OutputOptions
+
+    func run() async throws {
+        let wiring = try Wiring(settings: paths.settings())
+        if chosen.list {
+            let changes = try await wiring.openExistingLibrary()?.redoableChanges(limit: chosen.limit(output)) ?? []
+            return chosen.show(changes, output, ifEmpty: "There is nothing to redo.")
+        }
+        let library = try wiring.requireLibrary()
+        let change = try await library.change(named: chosen.name, for: "redo") {
+            try await library.redoableChanges(limit: 1).first
+        }
+        if !output.json { Output.shared.printLine(ChangeOptions.line(for: change)) }
+        guard try Asking.mayGoOn("Redo this change?", yes: chosen.yes, json: output.json, .isOne) else { return }
+        let bar = ProgressBar("rows redone", total: 0)
+        defer { bar.finish() }
+        let redone = try await library.redo(change.id, at: Date()) { bar.set($0, of: $1) }
+        bar.finish()
+        if output.json { Output.shared.printLine(redone.json) } else { Output.shared.printNotice("Redone.") }
+    }
+}
+
+/// The options with which a person lists changes or chooses one of them.
+struct ChangeOptions: ParsableArguments {
+    @Argument(help: ArgumentHelp("A change: its id, or the end of the id as --list shows it.", valueName: "id"))
+    var name: String?
+    @Flag(help: "List the changes, the latest first.") var list = false
+    @Option(help: "The maximum number of changes to list (default: 50, or all with --json).") var limit: Int?
+    @Flag(help: "Do not ask for confirmation.") var yes = false
+
+    func validate() throws {
+        if let limit, limit < 1 { throw ValidationError("--limit must be 1 or more.") }
+        if list, name != nil {
+            throw ValidationError("--list and an id cannot be combined: --list lists changes, and an id chooses one.")
+        }
+    }
+
+    func limit(_ output: OutputOptions) -> Int { limit ?? (output.json ? .max : 50) }
+
+    func show(_ changes: [Change], _ output: OutputOptions, ifEmpty notice: String) {
+        if changes.isEmpty, !output.json { Output.shared.printNotice(notice) }
         for change in changes { Output.shared.printLine(output.json ? change.json.text : Self.line(for: change)) }
     }
 
-    private func chosen(_ library: LibraryFile) async throws -> Change {
+    static func line(for change: Change) -> String {
+        let undone = change.undone.map { "  (undone \($0.rfc3339))" } ?? ""
+        return "\(change.id.rawValue.suffix(8))  \(change.at.rfc3339)  \(change.device.oneLine)  "
+            + change.summary.oneLine + undone
+    }
+}
+
+extension LibraryFile {
+    /// Returns the change that a person has named, or the command's default.
+    ///
+    /// - Parameters:
+    ///   - name: an id, or its last four or more characters; nil for the default.
+    ///   - command: the command that needs the change: "undo" or "redo".
+    /// - Throws: ``CommandError`` if there is no such change, or if several changes match.
+    fileprivate func change(
+        named name: String?, for command: String, default: () async throws -> Change?
+    ) async throws -> Change {
         guard let name else {
-            guard let last = try await library.lastChange() else {
+            guard let change = try await `default`() else {
                 throw CommandError(
-                    .nothing, "there is nothing to undo: no change of the last 30 days can be undone.")
+                    .nothing,
+                    command == "undo"
+                        ? "there is nothing to undo: no change of the last 30 days can be undone."
+                        : "there is nothing to redo: no undone change of the last 30 days can be redone.")
             }
-            return last
+            return change
         }
-        let fits = name.count >= 4 ? try await library.changes(endingIn: name) : []
+        let fits = name.count >= 4 ? try await changes(endingIn: name) : []
         guard let change = fits.first else {
             throw CommandError(
                 .nothing,
-                "there is no change \"\(name.prefix(80).printable)\". To see the changes with their ids, run 'scan undo --list'."
+                "there is no change \"\(name.prefix(80).printable)\". To see the changes with their ids, run 'scan \(command) --list'."
             )
         }
         guard fits.count == 1 else {
@@ -78,11 +142,5 @@ struct UndoCommand: AsyncParsableCommand {
                     + fits.map { "  \($0.id)  \($0.summary.oneLine)" }.joined(separator: "\n"))
         }
         return change
-    }
-
-    static func line(for change: Change) -> String {
-        let undone = change.undone.map { "  (undone \($0.rfc3339))" } ?? ""
-        return "\(change.id.rawValue.suffix(8))  \(change.at.rfc3339)  \(change.device.oneLine)  "
-            + change.summary.oneLine + undone
     }
 }

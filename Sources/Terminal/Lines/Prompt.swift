@@ -72,6 +72,7 @@ struct Prompt {
     private let events = AsyncStream.makeStream(of: PromptInput.Event.self)
     private var answered = 0
     private var hasActs = false
+    private var hasUndone = false
     /// True after the key `a` (save all) was pressed.
     private var savesAll = false
     /// The change that records all saves after the key `a`, so that one undo reverts them; nil before the first of
@@ -191,7 +192,10 @@ struct Prompt {
             return
         }
         areKeysShown = true
-        var keys = ["[k] skip", "[a] save all", hasActs ? "[u] undo last" : "", "[q] quit"].filter { !$0.isEmpty }
+        var keys = [
+            "[k] skip", "[a] save all", hasActs ? "[u] undo last" : "", hasUndone ? "[y] redo" : "", "[q] quit",
+        ]
+        .filter { !$0.isEmpty }
         if open.isAnotherCopy, open.candidate.isComplete {
             keys.insert("[c] another copy", at: 0)
         } else if open.candidate.isComplete {
@@ -260,6 +264,7 @@ struct Prompt {
         switch (key, open) {
         case (.character("q"), _), (.end, _): hasQuit = true
         case (.character("u"), _): await undo()
+        case (.character("y"), _): await redo()
         // Enter does nothing, because a handheld scanner that types into the prompt would confirm a book with it.
         case (.character("s"), let row?):
             if !row.candidate.isComplete {
@@ -357,9 +362,30 @@ struct Prompt {
             waiting = reopened.dropFirst().map(\.id) + [open?.id].compactMap(\.self) + waiting
             open = reopened.first
             hasActs = await station.snapshot(limit: 0).nextUndo != nil
+            hasUndone = hasUndone || !ids.isEmpty
             show()
         } catch Station.Refusal.nothingToUndo {
             Output.shared.printLine("  There is nothing to undo in this run. To undo earlier changes, run 'scan undo'.")
+        } catch {
+            showFailure(error)
+        }
+    }
+
+    private mutating func redo() async {
+        do {
+            let redone = try await station.redo()
+            failure = nil
+            let ids = redone.act?.items ?? []
+            answered += ids.count
+            hasActs = true
+            hasUndone = await !station.contents.batch.undoneActs.isEmpty
+            waiting.removeAll(where: ids.contains)
+            run.events.hold(false)
+            run.events.show(redone.events)
+            // If the book on the card was answered again, the next one is shown.
+            if let row = open, ids.contains(row.id) { open = nil } else { show() }
+        } catch RedoRefusal.noSuchChange {
+            Output.shared.printLine("  There is nothing to redo in this run. To redo earlier changes, run 'scan redo'.")
         } catch {
             showFailure(error)
         }

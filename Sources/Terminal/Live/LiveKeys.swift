@@ -41,6 +41,7 @@ struct LiveKeys {
         if ticked > 0, state.areTicksReadable { hints.append("[a] save all \(ticked)") }
         if row != nil { hints.append("[k] skip") }
         if !state.batch.acts.isEmpty, state.isActReadable { hints.append("[u] undo") }
+        if !state.batch.undoneActs.isEmpty { hints.append("[y] redo") }
         hints += ["[p] presets", "[0-9] number"]
         if row?.candidate.isComplete == true { hints.append("[e] edit") }
         return hints
@@ -52,7 +53,8 @@ struct LiveKeys {
             ("s", "save this book"), ("a", "save all ticked books"), ("Space", "tick or untick"),
             ("↑ ↓", "move through the list"), ("k", "skip: remove it from the queue"), ("e", "edit, or enter by hand"),
             ("c", "save another copy"), ("l", "later: it stays in the queue"), ("u", "undo the last action"),
-            ("U", "undo all saves of this run"), ("p", "shelf, tags, status, wishlist"),
+            ("U", "undo all saves of this run"), ("y", "redo what was undone last"),
+            ("p", "shelf, tags, status, wishlist"),
             ("r", "look the book up again"), ("0-9", "type a number, then Enter"), ("m", "sounds on or off"),
             ("q", "quit; the queue is kept"),
             ("?", "this help; any key closes it"),

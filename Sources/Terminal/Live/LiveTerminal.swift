@@ -408,6 +408,7 @@ package actor LiveTerminal {
             await undo(
                 .newest, otherwise: "There is nothing to undo in this run. To undo earlier changes, run 'scan undo'.")
         case .character("U"): await undo(.allSaves, otherwise: "Nothing was saved in this run.")
+        case .character("y"): await redo()
         case .character(let character) where NumberInput.begins(with: character):
             var entry = NumberInput()
             _ = entry.press(key)
@@ -538,6 +539,20 @@ package actor LiveTerminal {
             if let failure = undone.failure { show(failed: failure) }
         } catch Station.Refusal.nothingToUndo {
             show(message, .attention)
+        } catch {
+            show(failed: error)
+        }
+    }
+
+    private func redo() async {
+        do {
+            let redone = try await station.redo()
+            await refresh()
+            failure = nil
+            events.record(redone.events)
+            show("↷ redone: \(counted(redone.act?.items.count ?? 0, "book"))", .new)
+        } catch RedoRefusal.noSuchChange {
+            show("There is nothing to redo in this run. To redo earlier changes, run 'scan redo'.", .attention)
         } catch {
             show(failed: error)
         }

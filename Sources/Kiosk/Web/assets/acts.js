@@ -26,10 +26,22 @@ export function describeFailure(error) { return error instanceof Refusal ? error
 function undo(change) {
   return attempt(async () => {
     await callAPI("POST", "/api/undo", { change });
-    removeUndo(change);
-    toast(text("undone"));
+    showUndone(change);
     await refresh();
   });
+}
+
+function redo(change) {
+  return attempt(async () => {
+    await callAPI("POST", "/api/redo", { change });
+    toast(text("redone"), { change });
+    await refresh();
+  });
+}
+
+function showUndone(change) {
+  removeUndo(change);
+  toast(text("undone"), { redo: change });
 }
 
 /**
@@ -62,8 +74,9 @@ export async function act(element, body, [method, path] = element.dataset.act.sp
     // What is saved is no longer a draft.
     if (element.matches("dialog form")) element.reset();
     element.closest("dialog")?.close();
-    if (path.endsWith("/undo") && body?.change) removeUndo(body.change);
-    if (element.dataset.done) toastOutcome(element.dataset.done, answer);
+    if (path.endsWith("/undo") && body?.change) showUndone(body.change);
+    else if (path.endsWith("/redo")) toast(text("redone"), { change: body.change });
+    else if (element.dataset.done) toastOutcome(element.dataset.done, answer);
     await refresh();
   });
   element.removeAttribute("aria-busy");
@@ -75,6 +88,8 @@ document.addEventListener("click", (event) => {
   if (button) act(button, button.dataset.body === undefined ? {} : JSON.parse(button.dataset.body));
   const undoButton = event.target.closest("[data-undo]");
   if (undoButton) undo(undoButton.dataset.undo);
+  const redoButton = event.target.closest("[data-redo]");
+  if (redoButton) redo(redoButton.dataset.redo);
   const opener = event.target.closest("[data-opens]");
   if (opener) document.getElementById(opener.dataset.opens)?.showModal();
   const dialog = event.target.closest("[data-closes]") && event.target.closest("dialog");

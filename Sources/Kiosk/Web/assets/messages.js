@@ -11,9 +11,10 @@ const toastTime = 7000, errorTime = 12000;
  * Shows a toast. It replaces earlier toasts that do not report an error.
  *
  * - change: the id of a change. The toast then has an Undo button, which acts.js handles.
+ * - redo: the id of an undone change. The toast then has a Redo button.
  * - link: [address, label].
  */
-export function toast(message, { change, isError, link } = {}) {
+export function toast(message, { change, redo, isError, link } = {}) {
   const line = document.createElement("div");
   line.className = isError ? "toast is-error" : "toast";
   const span = document.createElement("span");
@@ -25,8 +26,9 @@ export function toast(message, { change, isError, link } = {}) {
     line.append(anchor);
   }
   const button = document.createElement("button");
-  button.textContent = change ? text("undo") : text("close");
+  button.textContent = text(change ? "undo" : redo ? "redo" : "close");
   if (change) [button.dataset.key, button.dataset.undo, line.dataset.change] = ["u", change, change];
+  if (redo) button.dataset.redo = redo;
   button.addEventListener("click", () => line.remove());
   line.append(button);
   // The toast is shown over an open dialog, because nothing below the dialog can be pressed.
