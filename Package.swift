@@ -170,7 +170,7 @@ let package = Package(
             name: "DurabilityTests",
             dependencies: [domain, "Library", "Hub", "ScanCommand", "FaultServer", "TestTools", grdb],
             exclude: ["recorder.c"], swiftSettings: optimized),
-        .testTarget(name: "CameraRig", exclude: ["rig", "guest"]),
+        .testTarget(name: "CameraRig", dependencies: ["TestTools"], exclude: ["rig", "guest"]),
         // Tests the pages in a real browser. It depends on ScanCommand because it starts the program.
         .testTarget(name: "BrowserTests", dependencies: ["ScanCommand", "HTTP", "LibraryMaker", "TestTools"]),
         .testTarget(name: "ArchitectureTests", exclude: ["features.md"]),

@@ -1,3 +1,4 @@
+import TestTools
 import Testing
 
 extension CameraRig {
@@ -58,7 +59,7 @@ extension CameraRig {
         @Test func `is used again after it was unplugged or hung, any number of times, without leaking resources`()
             throws
         {
-            let cycles = Rig.isLong ? 500 : 20
+            let cycles = isLong ? 500 : 20
             let rig = Rig(
                 cameras: ["uvc:no-code-table.jpg+webcam-640x480.jpg:640x480:10:MJPG"],
                 environment: ["CYCLES": "\(cycles)"],

@@ -9,7 +9,6 @@ struct Rig {
     private static let announced = ProcessInfo.processInfo.environment["BOOKPLATE_CAMERA_RIG"]
     static let isReady = announced == "1"
     static let reason: Comment = "\(announced ?? "needs QEMU: script/camera-test or script/test --all")"
-    static let isLong = ProcessInfo.processInfo.environment["BOOKPLATE_LONG_TESTS"] == "1"
 
     private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     static let root = folder.deletingLastPathComponent().deletingLastPathComponent()

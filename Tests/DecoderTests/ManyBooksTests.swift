@@ -1,6 +1,7 @@
 import Bookplate
 import CodeMaker
 import Decoder
+import TestTools
 import Testing
 
 /// Photos with many codes of at least two pixels per module, among other things.

@@ -55,8 +55,6 @@ private struct Misses {
     }
 }
 
-let isLong = ProcessInfo.processInfo.environment["BOOKPLATE_LONG_TESTS"] == "1"
-
 /// The long tests read 100,000 books on all cores. So far, all of them were read; one in 10,000 may be missed.
 @Test func `reads random books back, exactly those`() async throws {
     let (count, cores) = (isLong ? 100_000 : 400, ProcessInfo.processInfo.activeProcessorCount)

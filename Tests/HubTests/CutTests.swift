@@ -3,6 +3,7 @@ import FaultServer
 import Foundation
 import Hub
 import Library
+import TestTools
 import Testing
 
 /// The connection between station and hub is cut at every step of every request, and every book is at the hub once.

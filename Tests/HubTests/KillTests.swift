@@ -5,6 +5,7 @@ import Glibc
 import Hub
 import Library
 import Synchronization
+import TestTools
 import Testing
 
 /// The station is killed (SIGKILL) at every request, before the hub receives the request and after the hub has

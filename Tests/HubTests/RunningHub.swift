@@ -143,9 +143,6 @@ struct NoSource: MetadataLookup {
     }
 }
 
-/// True if the loops that take minutes are run.
-let isLong = ProcessInfo.processInfo.environment["BOOKPLATE_LONG_TESTS"] == "1"
-
 func temporaryFolder(_ what: String) throws -> String {
     let folder = "/tmp/bookplate-\(what)-\(UUID().uuidString)"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)

@@ -3,13 +3,12 @@ import Foundation
 import GRDB
 import LibraryMaker
 import Synchronization
+import TestTools
 import Testing
 
 @testable import Library
 
-/// True for `script/test --long`, with which the libraries have 100,000 books.
-private let isLong = ProcessInfo.processInfo.environment["BOOKPLATE_LONG_TESTS"] != nil
-
+/// The libraries of the long tests have 100,000 books.
 @Suite struct `A large library` {
     let folder = Folder()
 

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CProcess
 import Terminal
 
 /// The program. Without a command it captures books: `scan`, `scan --image cover.jpg`.
@@ -44,6 +45,9 @@ struct Scan: AsyncParsableCommand {
         defaultSubcommand: CaptureCommand.self)
 
     static func main() async {
+        // By default, glibc gives threads up to eight arenas per core (mallopt(3)), and what is freed in one arena
+        // cannot be used by the threads of another, so a service with a dozen threads would grow for hours.
+        mallopt(M_ARENA_MAX, 2)
         var command: any ParsableCommand
         do {
             command = try parseAsRoot()
