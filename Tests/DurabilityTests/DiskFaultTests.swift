@@ -39,6 +39,8 @@ import Testing
             let ways = Way.all.map { "\(faults[$0.name, default: 0]) \($0.name)" }.joined(separator: ", ")
             let endings = endings.sorted { $0.key < $1.key }.map { "\($0.value)x \($0.key)" }.joined(separator: ", ")
             Swift.print("disk faults: \(name): \(ways); ended with \(endings); \(bad) with problems")
+            // The long tests take an hour or more, and what they have found so far should be seen.
+            fflush(nil)
         }
     }
 
@@ -47,7 +49,6 @@ import Testing
         let operations = try Operations()
         let figures = await forEach(operations.all) { try await Self.fail($0, at: $1) }
         try operations.end()
-        for figures in figures { figures.print() }
         print("disk faults: \(figures.reduce(0) { $0 + $1.count }) faults of \(figures.count) operations")
         #expect(figures.allSatisfy { $0.count >= 2 })
     }
@@ -79,6 +80,7 @@ import Testing
         }
         report.end()
         figures.bad = report.count
+        figures.print()
         return figures
     }
 

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import TestTools
 import Testing
 
@@ -11,7 +12,6 @@ import Testing
         let operations = try Operations()
         let figures = await forEach(operations.all) { operation, _ in try await Self.cut(operation) }
         try operations.end()
-        for figures in figures { figures.print() }
         let count = figures.reduce(0) { $0 + $1.states }
         print("power cuts: \(count) states of \(figures.count) operations")
         #expect(count >= (isLong ? 10_000 : 300))
@@ -29,6 +29,8 @@ import Testing
             Swift.print(
                 "power cuts: \(name): \(calls) calls, \(syncs) syncs, \(candidates) candidates, \(states) states, "
                     + "\(bad) with problems")
+            // The long tests take an hour or more, and what they have found so far should be seen.
+            fflush(nil)
         }
     }
 
@@ -65,6 +67,7 @@ import Testing
         }
         report.end()
         figures.bad = report.count
+        figures.print()
         return figures
     }
 }
