@@ -11,9 +11,11 @@ public struct ScanProcess: Sendable {
     public static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
     public static let samples = root.appendingPathComponent("samples")
-    /// The program beside the tests' own executable.
-    public static let program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
-        .deletingLastPathComponent().appendingPathComponent("scan")
+    /// The program beside the tests' own executable, or the one that BOOKPLATE_PROGRAM names, such as a release build.
+    public static let program =
+        ProcessInfo.processInfo.environment["BOOKPLATE_PROGRAM"].map { URL(fileURLWithPath: $0) }
+        ?? URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
+        .appendingPathComponent("scan")
 
     /// Returns a program that asks no online source and knows the books of samples/index.sqlite.
     public static func offline(in folder: URL = FileManager.default.temporaryDirectory) throws -> ScanProcess {
