@@ -5,6 +5,8 @@ final class Ledger: Sendable {
     private struct State {
         var captured: Set<String> = []
         var saved: Set<String> = []
+        /// The books that each change has saved.
+        var changes: [String: Set<String>] = [:]
         /// The number of times that somebody was about to undo the save of a book.
         var undos: [String: Int] = [:]
         var counts: [String: Int] = [:]
@@ -20,14 +22,26 @@ final class Ledger: Sendable {
     var counts: [String: Int] { state.withLock(\.counts) }
 
     func addCaptured(_ isbns: some Sequence<String>) { state.withLock { $0.captured.formUnion(isbns) } }
-    func addSaved(_ isbns: some Sequence<String>) { state.withLock { $0.saved.formUnion(isbns) } }
+
+    /// - Parameter change: the change that saved the books; `nil` if it is never undone.
+    func addSaved(_ isbns: some Sequence<String>, by change: String? = nil) {
+        state.withLock { state in
+            state.saved.formUnion(isbns)
+            if let change { state.changes[change, default: []].formUnion(isbns) }
+        }
+    }
 
     /// Removes the books whose save somebody is about to undo.
     ///
+    /// - Parameters:
+    ///   - shown: the books that the screen shows as saved. The change may have saved more, because a screen shows a
+    ///     limited number of rows.
+    ///   - change: the change that is undone.
     /// - Returns: a function that adds books again that were not undone. It leaves out those that somebody else is
     ///   undoing, because a screen shows them as saved until it has heard of it.
-    func removeSaved(_ isbns: Set<String>) -> @Sendable (Set<String>) -> Void {
+    func removeSaved(_ shown: Set<String>, undoing change: String) -> @Sendable (Set<String>) -> Void {
         let (removed, undos) = state.withLock { state in
+            let isbns = shown.union(state.changes[change] ?? [])
             let removed = state.saved.intersection(isbns)
             state.saved.subtract(removed)
             for isbn in isbns { state.undos[isbn, default: 0] += 1 }

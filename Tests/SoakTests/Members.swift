@@ -109,7 +109,7 @@ struct Reader: Sendable {
         guard !rows.isEmpty else { return }
         let (status, answer) = try await service.ask("POST", "/api/station/rows/save", ["ids": rows.map(\.id)])
         guard status == 200 else { return ledger.count("saves refused or cut") }
-        ledger.addSaved(rows.map(\.isbn))
+        ledger.addSaved(rows.map(\.isbn), by: answer["change"] as? String)
         ledger.count("saved", answer["saved"] as? Int ?? 0)
     }
 
@@ -127,7 +127,7 @@ struct Reader: Sendable {
         else { return }
         let rows = station["rows"] as? [[String: Any]] ?? []
         let saved = Set(rows.filter { $0["standing"] as? String == "saved" }.compactMap { $0["isbn13"] as? String })
-        let addAgain = ledger.removeSaved(saved)
+        let addAgain = ledger.removeSaved(saved, undoing: change)
         let (answer, _) = try await service.ask("POST", "/api/station/undo", ["change": change])
         ledger.count(answer == 200 ? "undone" : "undos refused or cut")
         // What is still shown as saved was not part of the act.

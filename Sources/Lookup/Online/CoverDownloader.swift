@@ -65,7 +65,7 @@ public struct CoverDownloader: CoverFetch {
             throw SourceError(source: nil, reason: "the cover's address is not valid, or its host is not allowed")
         }
         let source: SourceName = address.host.contains("google") ? .googleBooksCovers : .openLibraryCovers
-        let deadline = Deadline(policy.time, limit: Self.timeLimit)
+        let deadline = Deadline(policy.time, limit: policy.limits.total)
         deadline.start()
         let client = SourceClient(
             source: source, policy: policy, deadline: deadline, unreachable: UnreachableSources(), options: options)
