@@ -34,7 +34,7 @@ import Testing
         try disk.close()
     }
 
-    @Test(arguments: isLong ? 1...8 : 1...2 as ClosedRange<UInt64>)
+    @Test(arguments: isLong ? 1...8 : 1...4 as ClosedRange<UInt64>)
     func `finds nothing after any acts, undone in any order, and after a restore`(seed: UInt64) async throws {
         var random = SplitMix(seed: seed)
         let words = ["ash", "birch", "cedar", "elm"]

@@ -57,7 +57,7 @@ import Testing
         #expect(try await library.books(with: [dune])[dune]?.count == 1)
     }
 
-    @Test(arguments: isLong ? 1...8 : 1...3)
+    @Test(arguments: 1...8)
     func `repeated edits of the same rows in one change are undone to the last row`(seed: UInt64) async throws {
         var random = SplitMix(seed: seed)
         for number in 0..<4 {

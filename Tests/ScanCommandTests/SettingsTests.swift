@@ -38,7 +38,7 @@ import Testing
 
     @Test(arguments: [
         ("{", "are not a JSON object"), ("[]", "are not a JSON object"),
-        (#"{"library": 7}"#, #"the value of "library" is none"#), (#"{"colour": "red"}"#, "colour"),
+        (#"{"library": 7}"#, #"the value of "library" is not a string"#), (#"{"colour": "red"}"#, "colour"),
     ])
     func `that are invalid are refused with 78, and the file and what is wrong are named`(text: String, words: String)
         throws

@@ -206,8 +206,8 @@ struct ChangeUndo {
         }
     }
 
-    /// Refuses the redo if a row to which a restored row refers is missing. The row may have referred to others on the
-    /// way, if the change has changed it several times.
+    /// Refuses the redo if a row to which a restored row refers is missing. A row that the change has changed several
+    /// times may have referred to other rows in between; these need not exist.
     private func checkReferences() throws {
         for (reference, ids) in references {
             for id in ids

@@ -79,10 +79,10 @@ struct SettingsFile {
         do {
             object = try JSONDecoder().decode([String: String].self, from: Data(bytes))
         } catch {
-            let place = Self.wrongValue(error).map { ": the value of \"\($0.printable)\" is none" } ?? ""
+            let place = Self.wrongValue(error).map { ": the value of \"\($0.printable)\" is not a string" } ?? ""
             throw CommandError(
                 .configuration,
-                "the settings in \(path) are not a JSON object whose values are strings\(place). Correct the file, or delete it to start over."
+                "the settings in \(path) are not a JSON object with strings as values\(place). Correct the file, or delete it to start over."
             )
         }
         var values: [Setting: String] = [:]
