@@ -85,7 +85,8 @@ final class HubProcess {
         guard try scan.run("kiosk", "code", input: Data("\(Self.code)\n".utf8)).status == 0 else {
             throw Problem("the hub has no access code")
         }
-        let running = try scan.start(["kiosk", "--no-camera", "--port", "0"])
+        // As long as the longest test.
+        let running = try scan.start(["kiosk", "--no-camera", "--port", "0"], atMost: .seconds(180 * 60))
         self.running = running
         try waitBlocking(for: "the hub") { try running.error().contains("The kiosk is at http://127.0.0.1:") }
         let text = try running.error()

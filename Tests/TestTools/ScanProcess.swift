@@ -114,7 +114,10 @@ public struct ScanProcess: Sendable {
         private func text(_ url: URL) throws -> String { String(decoding: try Data(contentsOf: url), as: UTF8.self) }
     }
 
-    public func start(_ arguments: [String], input: Data = Data()) throws -> Running {
+    /// - Parameter limit: the time after which the program is killed. A test that hangs then fails.
+    public func start(_ arguments: [String], input: Data = Data(), atMost limit: Duration = .seconds(900)) throws
+        -> Running
+    {
         let process = Process()
         // A session of its own has no controlling terminal, however the tests are run.
         process.executableURL = URL(fileURLWithPath: "/usr/bin/setsid")
@@ -128,7 +131,7 @@ public struct ScanProcess: Sendable {
         process.standardInput = try FileHandle(forReadingFrom: inFile)
         process.standardOutput = try FileHandle(forWritingTo: out)
         process.standardError = try FileHandle(forWritingTo: err)
-        try process.run(atMost: .seconds(900))
+        try process.run(atMost: limit)
         return Running(process: process, out: out, err: err)
     }
 
