@@ -162,7 +162,8 @@ let package = Package(
                 "Terminal", "Kiosk", "ScanCommand", "FaultServer", "Hub", "TestTools", grdb,
             ]),
         // Tests the whole program under work, faults and kills. Like BrowserTests, it starts the program.
-        .testTarget(name: "SoakTests", dependencies: ["ScanCommand", "CodeMaker", "FaultServer", "TestTools"]),
+        .testTarget(
+            name: "SoakTests", dependencies: ["ScanCommand", "CodeMaker", "FaultServer", "LibraryMaker", "TestTools"]),
         .testTarget(
             name: "PackagingTests", dependencies: [domain, "Library", "ScanCommand", "TestTools"], exclude: ["machine"]),
         // Cuts the power and makes the disk fail, and looks at what the program leaves.

@@ -2,6 +2,7 @@ import Bookplate
 import FoundationEssentials
 import GRDB
 import Glibc
+import TestTools
 import Testing
 
 @testable import Library
@@ -195,7 +196,7 @@ import Testing
         try library.close()
         let closed = try bytes(of: folder("sound"))
         for suffix in ["", "-lock"] { unlink(folder("sound") + suffix) }
-        var chance = Chance(UInt64(seed))
+        var chance = SplitMix(seed: UInt64(seed))
         var refused = 0
         for _ in 0..<40 {
             let hasLog = chance.below(2) == 0

@@ -1,6 +1,7 @@
 import Bookplate
 import FoundationEssentials
 import GRDB
+import TestTools
 import Testing
 
 @testable import Library
@@ -19,7 +20,7 @@ import Testing
     @Test(arguments: ["Europe/Berlin", "America/New_York", "Asia/Kathmandu", "Australia/Lord_Howe"], [1, 2])
     func `are the same in SQL as by the rules for one reading`(zone: String, seed: UInt64) async throws {
         let zone = try #require(TimeZone(identifier: zone))
-        var chance = Chance(seed)
+        var chance = SplitMix(seed: seed)
         var expected: [Int64: [DayStats]] = [:]
         var points: [Int64: [ProgressPoint]] = [:]
         for book in 0..<12 {

@@ -1,6 +1,7 @@
 import Bookplate
 import FoundationEssentials
 import GRDB
+import TestTools
 import Testing
 
 @testable import Library
@@ -15,7 +16,7 @@ import Testing
     func `is the same as in the overview`(seed: UInt64) async throws {
         try await library.setGoal(.yearlyGoal, 12)
         try await library.setGoal(.dailyGoal, 20)
-        var chance = Chance(seed)
+        var chance = SplitMix(seed: seed)
         for book in 0..<20 {
             let copy = try await library.insertCopy(
                 "Book \(book)", .read, pages: [300, nil, 100_001][book % 3],
@@ -69,7 +70,7 @@ import Testing
     @Test(arguments: [1, 2]) func `is the same as for few`(seed: UInt64) async throws {
         let library = try LibraryFile.inMemory()
         let now = instant("2026-05-10T10:00:00Z")
-        var chance = Chance(seed)
+        var chance = SplitMix(seed: seed)
         for number in 0..<620 {
             let added = instant("2026-01-01T12:00:00Z").addingTimeInterval(Double(chance.below(150)) * 86_400)
             let copy = try await library.insertCopy(

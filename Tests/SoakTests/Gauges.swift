@@ -35,10 +35,16 @@ struct Gauges: Sendable {
 }
 
 extension [Gauges] {
-    /// Returns the growth of a value in one hour as a fraction of its mean: the slope of the least-squares line.
+    /// Returns the growth of a value in one hour as a fraction of its mean: the slope of the least-squares line through
+    /// the peaks. A peak is the largest value in three minutes. Between peaks, memory goes up and down by a third as
+    /// photos and pages come and go, so a line through all values would take days to show a growth of 1%.
     func growth(of value: KeyPath<Gauges, Double>) -> Double {
-        let (x, y) = (map(\.hours), map { $0[keyPath: value] })
-        let (meanX, meanY) = (x.reduce(0, +) / Double(count), y.reduce(0, +) / Double(count))
+        let windows = Dictionary(grouping: self) { Int($0.hours * 20) }.sorted { $0.key < $1.key }
+        let (x, y) = (
+            windows.map { Double($0.key) / 20 },
+            windows.map { $0.value.reduce(0) { Swift.max($0, $1[keyPath: value]) } }
+        )
+        let (meanX, meanY) = (x.reduce(0, +) / Double(x.count), y.reduce(0, +) / Double(y.count))
         let spread = x.reduce(0) { $0 + ($1 - meanX) * ($1 - meanX) }
         guard spread > 0, meanY > 0 else { return 0 }
         return zip(x, y).reduce(0) { $0 + ($1.0 - meanX) * ($1.1 - meanY) } / spread / meanY
