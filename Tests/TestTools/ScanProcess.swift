@@ -94,9 +94,16 @@ public struct ScanProcess: Sendable {
         public let process: Process
         let out: URL
         let err: URL
+        /// Signalled when the process has ended.
+        let end: DispatchSemaphore
 
         public func wait() throws -> Ending {
+            // waitUntilExit() may look only every 50 ms (swift-corelibs-foundation, Process.swift), which is longer than
+            // most commands take. But it also frees the process and its files, so it is called at the end.
+            end.wait()
             process.waitUntilExit()
+            // For those who wait for the same process later.
+            end.signal()
             return Ending(
                 status: process.terminationReason == .uncaughtSignal
                     ? 128 + process.terminationStatus : process.terminationStatus,
@@ -131,8 +138,10 @@ public struct ScanProcess: Sendable {
         process.standardInput = try FileHandle(forReadingFrom: inFile)
         process.standardOutput = try FileHandle(forWritingTo: out)
         process.standardError = try FileHandle(forWritingTo: err)
+        let end = DispatchSemaphore(value: 0)
+        process.terminationHandler = { _ in end.signal() }
         try process.run(atMost: limit)
-        return Running(process: process, out: out, err: err)
+        return Running(process: process, out: out, err: err, end: end)
     }
 
     private func file(_ name: String) -> URL { home.appendingPathComponent("\(name)-\(UUID().uuidString)") }
