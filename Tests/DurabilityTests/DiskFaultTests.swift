@@ -58,6 +58,8 @@ import Testing
         let run = try await RecordedRun(operation)
         var figures = Figures(name: operation.name)
         var report = ProblemReport(operation)
+        // Most faults before the first write leave the same state, which is opened once.
+        var known: [Int: [String]] = [:]
         for (index, way) in Way.all.enumerated() where isLong || (index + position) % 2 == 0 {
             // The recorder counts the calls that could fail.
             let count = try await withMachine(run.start, environment: operation.environment) { machine in
@@ -70,12 +72,22 @@ import Testing
             let numbers = count == 0 ? [] : isLong ? Array(1...count) : [1 + random.below(count)]
             for number in numbers {
                 let fault = Fault(kinds: way.kinds, number: number, errno: way.errno, mode: way.mode)
-                let (failed, ending, problems) = try await inject(fault, way, run)
                 // What the program does after a fault may need fewer calls.
-                guard failed > 0 else { continue }
+                guard let outcome = try await inject(fault, way, run) else { continue }
+                var problems = outcome.problems
+                for (when, tree) in outcome.states {
+                    var hasher = Hasher()
+                    hasher.combine(tree)
+                    hasher.combine(outcome.moment.printed)
+                    hasher.combine(outcome.moment.isOver)
+                    let state = hasher.finalize()
+                    if known[state] == nil { known[state] = try await run.check.problems(of: tree, at: outcome.moment) }
+                    problems += known[state]?.map { "\(when): \($0)" } ?? []
+                }
+                if !problems.isEmpty { problems.append("it said: \(outcome.ending.err)") }
                 figures.faults[way.name, default: 0] += 1
-                figures.endings[ending, default: 0] += 1
-                report.add(problems, "\(way.name) at call \(number) of \(count), ended with \(ending)")
+                figures.endings[outcome.ending.status, default: 0] += 1
+                report.add(problems, "\(way.name) at call \(number) of \(count), ended with \(outcome.ending.status)")
             }
         }
         report.end()
@@ -84,33 +96,36 @@ import Testing
         return figures
     }
 
+    private struct Outcome {
+        var ending: ScanProcess.Ending
+        var problems: [String]
+        var moment: Operation.Moment
+        /// What the next start finds, and what it finds after a power cut, if that is something else.
+        var states: [(when: String, tree: Tree)]
+    }
+
     /// Runs the operation with a fault.
-    private static func inject(_ fault: Fault, _ way: Way, _ run: RecordedRun) async throws
-        -> (failed: Int, status: Int32, problems: [String])
-    {
+    ///
+    /// - Returns: `nil` if the run did not come to the call that was to fail.
+    private static func inject(_ fault: Fault, _ way: Way, _ run: RecordedRun) async throws -> Outcome? {
         let operation = run.operation
         return try await withMachine(run.start, environment: operation.environment) { machine in
             let recorder = try Recorder.shared.get()
             let recording = try recorder.run(
                 machine.scan, operation.arguments, input: operation.input, disk: machine.disk, fault: fault)
-            guard recording.failed > 0 else { return (0, 0, []) }
-            var problems = problems(of: recording.ending, way, operation)
+            guard recording.failed > 0 else { return nil }
             var moment = Operation.Moment()
             for case .printed(let text) in recording.calls { moment.printed += text }
             moment.isOver = recording.ending.status == operation.status
             var disk = Disk(.strict, run.start)
             for call in recording.calls { try disk.apply(call) }
-            // The next start, and the next start after a power cut.
-            var states = [("then", try machine.tree())]
-            if disk.leastState != states[0].1 { states.append(("after a power cut", disk.leastState)) }
-            for (when, tree) in states {
-                problems += try await run.check.problems(of: tree, at: moment).map { "\(when): \($0)" }
-            }
+            var states = [(when: "then", tree: try machine.tree())]
+            if disk.leastState != states[0].tree { states.append(("after a power cut", disk.leastState)) }
+            var problems = problems(of: recording.ending, way, operation)
             if way.kinds == .syncing, way.mode == .once {
                 problems += try await problemsOfNextCapture(machine, disk)
             }
-            if !problems.isEmpty { problems.append("it said: \(recording.ending.err)") }
-            return (recording.failed, recording.ending.status, problems)
+            return Outcome(ending: recording.ending, problems: problems, moment: moment, states: states)
         }
     }
 
