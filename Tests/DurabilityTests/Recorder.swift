@@ -28,14 +28,23 @@ struct Recorder: Sendable {
 
     /// Runs the program to its end.
     ///
-    /// - Parameter disk: the folder to record, without symbolic links.
+    /// - Parameters:
+    ///   - disk: the folder to record, without symbolic links.
+    ///   - isPatient: false to end the program as Control-C does when it says that it tries again every second.
     func run(
-        _ scan: ScanProcess, _ arguments: [String], input: String = "", disk: String, fault: Fault? = nil
+        _ scan: ScanProcess, _ arguments: [String], input: String = "", disk: String, fault: Fault? = nil,
+        isPatient: Bool = true
     ) throws -> Recording {
         let (trace, counts) = (scan.home.path + "/trace", scan.home.path + "/counts")
         try Data().write(to: URL(fileURLWithPath: trace))
         try Data(count: 16).write(to: URL(fileURLWithPath: counts))
         let running = try start(scan, arguments, input: input, disk: disk, trace: trace, counts: counts, fault: fault)
+        if !isPatient {
+            try waitBlocking(for: "the end of \(arguments)") {
+                try !running.process.isRunning || running.error().contains(Recording.waiting)
+            }
+            if running.process.isRunning { killProgram(below: running.process.processIdentifier, by: SIGINT) }
+        }
         let ending = try running.wait()
         let numbers = try Data(contentsOf: URL(fileURLWithPath: counts))
         func number(_ index: Int) -> Int {
@@ -69,6 +78,9 @@ struct Recording: Sendable {
     var matching: Int
     /// The number of calls that failed.
     var failed: Int
+
+    /// What the program says when it waits for room on a full disk.
+    static let waiting = "Trying again every second"
 }
 
 /// A call that fails.
