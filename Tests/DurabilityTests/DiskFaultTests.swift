@@ -104,7 +104,7 @@ import Testing
         var ending: ScanProcess.Ending
         var problems: [String]
         var moment: Operation.Moment
-        /// What the next start finds, and what it finds after a power cut, if that is something else.
+        /// The disk that the next start finds, and the disk after a power cut, if that is a different one.
         var states: [(when: String, tree: Tree)]
     }
 

@@ -79,7 +79,7 @@ struct Recording: Sendable {
     /// The number of calls that failed.
     var failed: Int
 
-    /// What the program says when it waits for room on a full disk.
+    /// The words with which the program waits for room on a full disk.
     static let waiting = "Trying again every second"
 }
 

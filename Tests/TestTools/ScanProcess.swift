@@ -98,8 +98,8 @@ public struct ScanProcess: Sendable {
         let end: DispatchSemaphore
 
         public func wait() throws -> Ending {
-            // waitUntilExit() may look only every 50 ms (swift-corelibs-foundation, Process.swift), which is longer than
-            // most commands take. But it also frees the process and its files, so it is called at the end.
+            // waitUntilExit() may look only every 50 ms (swift-corelibs-foundation, Process.swift), which is longer
+            // than most commands take. It also frees the process and its files, so it is called at the end.
             end.wait()
             process.waitUntilExit()
             // For those who wait for the same process later.
