@@ -60,8 +60,8 @@ import Testing
         var report = ProblemReport(operation)
         // Most faults before the first write leave the same state, which is opened once.
         var known: [Int: [String]] = [:]
-        // A program that waits for room on the disk does so for two minutes. Of the faults after which it waits, it is
-        // left to that after the first, and ended after the others.
+        // On a full disk, the program may wait two minutes for room. The first such wait of an operation runs to its
+        // end; the later ones are ended.
         var isPatient = isLong
         for (index, way) in Way.all.enumerated() where isLong || (index + position) % 2 == 0 {
             // The recorder counts the calls that could fail.
@@ -80,11 +80,7 @@ import Testing
                 if outcome.ending.err.contains(Recording.waiting) { isPatient = false }
                 var problems = outcome.problems
                 for (when, tree) in outcome.states {
-                    var hasher = Hasher()
-                    hasher.combine(tree)
-                    hasher.combine(outcome.moment.printed)
-                    hasher.combine(outcome.moment.isOver)
-                    let state = hasher.finalize()
+                    let state = StateCheck.hash(of: tree, at: outcome.moment)
                     if known[state] == nil { known[state] = try await run.check.problems(of: tree, at: outcome.moment) }
                     problems += known[state]?.map { "\(when): \($0)" } ?? []
                 }

@@ -55,11 +55,7 @@ import Testing
         var seen: Set<Int> = []
         var report = ProblemReport(operation)
         try await run.forEachState(of: chosen) { cut, tree, moment in
-            var hasher = Hasher()
-            hasher.combine(tree)
-            hasher.combine(moment.printed)
-            hasher.combine(moment.isOver)
-            guard seen.insert(hasher.finalize()).inserted else { return }
+            guard seen.insert(StateCheck.hash(of: tree, at: moment)).inserted else { return }
             figures.states += 1
             report.add(
                 try await run.check.problems(of: tree, at: moment),

@@ -11,6 +11,15 @@ struct StateCheck: Sendable {
     let before: [String: String]
     let after: [String: String]
 
+    /// Returns the same value for states of which it is enough to check one.
+    static func hash(of tree: Tree, at moment: Operation.Moment) -> Int {
+        var hasher = Hasher()
+        hasher.combine(tree)
+        hasher.combine(moment.printed)
+        hasher.combine(moment.isOver)
+        return hasher.finalize()
+    }
+
     /// - Returns: what is wrong; nothing if the state is sound, has everything that was acknowledged until the moment,
     ///   and has nothing half.
     func problems(of tree: Tree, at moment: Operation.Moment) async throws -> [String] {

@@ -37,7 +37,7 @@ struct Gauges: Sendable {
 extension [Gauges] {
     /// Returns the growth of a value in one hour as a fraction of its mean: the slope of the least-squares line through
     /// the peaks. A peak is the largest value in three minutes. Between peaks, memory goes up and down by a third as
-    /// photos and pages come and go, so a line through all values would take days to show a growth of 1%.
+    /// photos and pages come and go, so the slope of a line through all values has an error of several percent.
     func growth(of value: KeyPath<Gauges, Double>) -> Double {
         let windows = Dictionary(grouping: self) { Int($0.hours * 20) }.sorted { $0.key < $1.key }
         let (x, y) = (
