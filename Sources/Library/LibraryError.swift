@@ -142,10 +142,13 @@ public enum LibraryError: Error, Sendable, Equatable, CustomStringConvertible {
 extension LibraryError {
     /// Translates an error from SQLite, from the system, or from decoding a stored value into a ``LibraryError``.
     ///
+    /// - Parameters:
+    ///   - path: the path that the error reports.
+    ///   - file: the file that was read or written, if it is another one. No connection of this process has it open.
     /// - Returns: the translated error; any other error is returned unchanged.
-    static func translated(_ error: any Error, path: String) -> any Error {
+    static func translated(_ error: any Error, path: String, file: String? = nil) -> any Error {
         switch error {
-        case let error as DatabaseError: LibraryError(error, path: path)
+        case let error as DatabaseError: LibraryError(error, path: path, file: file)
         case is DecodingError: LibraryError.corrupt(path: path, what: "a stored record cannot be decoded")
         case let error as FileError: LibraryError(error)
         case let error as RowDecodingError: LibraryError.corrupt(path: path, what: error.what)
@@ -153,23 +156,23 @@ extension LibraryError {
         }
     }
 
-    /// Translates an error from SQLite. Source of the codes: https://www.sqlite.org/rescode.html
-    init(_ error: DatabaseError, path: String) {
+    /// Translates an error from SQLite; see ``translated(_:path:file:)``. Source of the codes:
+    /// https://www.sqlite.org/rescode.html
+    init(_ error: DatabaseError, path: String, file: String? = nil) {
+        let actual = file ?? path
         let code = error.extendedResultCode
         switch code {
         case .SQLITE_FULL: self = .diskFull(path: path)
         // SQLite does not say why the shared memory could not grow, or why a file could not be created.
-        case .SQLITE_IOERR_SHMSIZE where isDiskFull(at: path), .SQLITE_IOERR_SHMOPEN where isDiskFull(at: path),
-            .SQLITE_CANTOPEN where isDiskFull(at: path):
+        case .SQLITE_IOERR_SHMSIZE where isDiskFull(at: actual), .SQLITE_IOERR_SHMOPEN where isDiskFull(at: actual),
+            .SQLITE_CANTOPEN where isDiskFull(at: actual):
             self = .diskFull(path: path)
         default:
             switch error.resultCode {
-            // SQLite reports a page that the disk cannot read as damage (vdbe.c, SQLITE_IOERR_CORRUPTFS).
-            case .SQLITE_CORRUPT where !ReadProbe.canRead(path): self = .inputOutput(path: path, code: EIO)
-            case .SQLITE_CORRUPT: self = .corrupt(path: path, what: "SQLite code \(code.rawValue)")
+            case .SQLITE_CORRUPT: self = .damage("SQLite code \(code.rawValue)", in: path, file: file)
             // SQLite opens a file for reading only if opening it for writing fails, whatever the reason (os_unix.c,
             // unixOpen). If the file may be written, the reason was not a permission.
-            case .SQLITE_READONLY where access(path, W_OK) == 0 && access(folder(of: path), W_OK | X_OK) == 0:
+            case .SQLITE_READONLY where access(actual, W_OK) == 0 && access(folder(of: actual), W_OK | X_OK) == 0:
                 self = .inputOutput(path: path, code: code.rawValue)
             case .SQLITE_NOTADB: self = .foreign(path: path, what: "a file that SQLite cannot read")
             // The program's statements are right, so what the statement names is missing from a damaged schema.
@@ -183,6 +186,14 @@ extension LibraryError {
             }
         }
     }
+
+    /// Returns the error for damage that SQLite has reported. SQLite also reports a page that the disk cannot read as
+    /// damage (vdbe.c, SQLITE_IOERR_CORRUPTFS); then this is ``inputOutput(path:code:)``. For the parameters, see
+    /// ``translated(_:path:file:)``.
+    static func damage(_ what: String, in path: String, file: String? = nil) -> LibraryError {
+        ReadProbe.canRead(file ?? path, isClosed: file != nil)
+            ? .corrupt(path: path, what: what) : .inputOutput(path: path, code: EIO)
+    }
 }
 
 /// Returns true if the disk of a file has no room for another file.
@@ -193,33 +204,47 @@ private func isDiskFull(at path: String) -> Bool {
     return hasNoFiles || UInt64(facts.f_bavail) < (64 << 10) / UInt64(max(1, facts.f_frsize))
 }
 
-/// Tests whether the disk can read a library. Each descriptor stays open, because closing one would release the locks
-/// that SQLite has on the file in this process (fcntl(2), and https://www.sqlite.org/howtocorrupt.html, 2.2).
+/// Tests whether the disk can read a database.
 private enum ReadProbe {
     private static let files = Mutex<[String: FileDescriptor]>([:])
 
     /// Returns false if reading the file or its write-ahead log fails with EIO.
-    static func canRead(_ path: String) -> Bool {
+    ///
+    /// - Parameter isClosed: true if no connection of this process has the file open. Otherwise its descriptor stays
+    ///   open, because closing it would release the locks that SQLite has on the file in this process (fcntl(2), and
+    ///   https://www.sqlite.org/howtocorrupt.html, 2.2).
+    static func canRead(_ path: String, isClosed: Bool) -> Bool {
         [path, path + "-wal"].allSatisfy { path in
             do {
-                let file = try files.withLock { files in
-                    if let file = files[path] { return file }
+                if isClosed {
                     let file = try FileDescriptor.open(path, .readOnly, options: .closeOnExec)
-                    files[path] = file
-                    return file
+                    try file.closeAfter { try readAll(of: file) }
+                } else {
+                    try readAll(of: keptFile(path))
                 }
-                var buffer = [UInt8](repeating: 0, count: 1 << 18)
-                var offset: Int64 = 0
-                while true {
-                    let count = try buffer.withUnsafeMutableBytes {
-                        try file.read(fromAbsoluteOffset: offset, into: $0)
-                    }
-                    if count == 0 { return true }
-                    offset += Int64(count)
-                }
+                return true
             } catch {
                 return error as? Errno != .ioError
             }
+        }
+    }
+
+    private static func keptFile(_ path: String) throws -> FileDescriptor {
+        try files.withLock { files in
+            if let file = files[path] { return file }
+            let file = try FileDescriptor.open(path, .readOnly, options: .closeOnExec)
+            files[path] = file
+            return file
+        }
+    }
+
+    private static func readAll(of file: FileDescriptor) throws {
+        var buffer = [UInt8](repeating: 0, count: 1 << 18)
+        var offset: Int64 = 0
+        while true {
+            let count = try buffer.withUnsafeMutableBytes { try file.read(fromAbsoluteOffset: offset, into: $0) }
+            if count == 0 { return }
+            offset += Int64(count)
         }
     }
 }

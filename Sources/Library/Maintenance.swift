@@ -45,7 +45,7 @@ extension LibraryFile {
             let table = try String.fetchOne(db, sql: "SELECT \"table\" FROM pragma_foreign_key_check LIMIT 1")
             return table.map { "a row of the table \($0) refers to a missing row" }
         }
-        if let error { throw LibraryError.corrupt(path: path ?? ":memory:", what: error) }
+        if let error { throw LibraryError.damage(error, in: path ?? ":memory:") }
     }
 
     /// Returns the tables and indexes in the file that Bookplate has not created, such as "table bookmark". They do

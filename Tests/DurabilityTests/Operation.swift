@@ -77,7 +77,7 @@ final class Operations {
             try machine.run("--stdin", "--yes", input: Self.isbns.joined(separator: "\n") + "\n")
         }
         let export = ScanProcess.samples.appendingPathComponent("exports/goodreads.csv").path
-        all = [
+        let all = [
             Operation(name: "first run", arguments: ["--isbn", Self.isbns[0], "--yes", "--json"]),
             Operation(
                 name: "capture", prepare: withBooks, arguments: ["--stdin", "--json"],
@@ -152,6 +152,8 @@ final class Operations {
                     try await Self.problemsOfDelivery(machine, moment, address, hub: scan)
                 }),
         ]
+        let chosen = ProcessInfo.processInfo.environment["BOOKPLATE_OPERATIONS"]?.split(separator: ",").map(String.init)
+        self.all = all.filter { chosen?.contains($0.name) ?? true }
     }
 
     func end() throws {

@@ -144,7 +144,7 @@ import Testing
                 "library-2026-11-23", "by hand.sqlite", "library-2026-11-21", "text.sqlite",
             ])
         #expect(list.map(\.books) == [2, 2, 1, nil])
-        #expect(list[3].problem?.contains("text file") == true)
+        #expect(list[3].problem == .foreign(path: own + "/text.sqlite", what: "a text file"))
         #expect(list[0].bytes == (try bytes(of: list[0].path).count))
         #expect(try LibraryFile.backups(in: folder("nowhere")).isEmpty)
         #expect(LibraryFile.ownBackupFolder(of: folder("library.sqlite")) == own)

@@ -168,6 +168,19 @@ import Testing
         #expect(error == .inputOutput(path: path, code: 8))
     }
 
+    /// Reading the memory of a process at the address 0 fails with EIO (proc_pid_mem(5)).
+    @Test(arguments: ["", "-wal"])
+    func `a page that the disk cannot read is not damage, whichever file it is in`(suffix: String) throws {
+        let (library, copy) = (folder("library.sqlite"), folder("copy.sqlite"))
+        for path in [library, copy] { try LibraryFile.open(at: path).close() }
+        unlink(copy + suffix)
+        try FileManager.default.createSymbolicLink(atPath: copy + suffix, withDestinationPath: "/proc/self/mem")
+        let error = DatabaseError(resultCode: .SQLITE_CORRUPT)
+        #expect(LibraryError(error, path: library, file: copy) == .inputOutput(path: library, code: EIO))
+        #expect(LibraryError(error, path: copy) == .inputOutput(path: copy, code: EIO))
+        #expect(LibraryError(error, path: copy, file: library).category == .corrupt)
+    }
+
     @Test func `a full disk and missing permissions are distinguished from a failing disk`() {
         let sync = LibraryError(DatabaseError(resultCode: .SQLITE_IOERR_FSYNC), path: "x")
         #expect(sync == .inputOutput(path: "x", code: 1034))

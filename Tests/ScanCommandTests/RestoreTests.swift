@@ -61,6 +61,32 @@ import Testing
     }
 }
 
+@Suite struct `scan restore with backups that cannot be read` {
+    @Test func `says so, and not that there is no backup`() throws {
+        try withScan { scan in
+            try scan.run("--isbn", "9780441478125", "--yes")
+            let backup = try #require(scan.run("backup", "--list", "--json").objects().first?["path"] as? String)
+            let newer = (backup as NSString).deletingLastPathComponent + "/library-2099-01-01T000000Z.sqlite"
+            try Data("damaged".utf8).write(to: URL(fileURLWithPath: newer))
+            let older = try scan.run("restore", "--yes")
+            #expect(
+                older.status == 0 && older.err.contains("Skipped a newer file: cannot open \(newer)"), "\(older.err)")
+            try FileManager.default.removeItem(atPath: backup)
+            let none = try scan.run("restore", "--yes")
+            #expect(none.status == 65 && none.lines.first?.contains(newer) == true, "\(none.err)")
+            #expect(none.err.contains("can be read. The library was not changed."), "\(none.err)")
+            let folder = scan.home.path + "/file"
+            try Data().write(to: URL(fileURLWithPath: folder))
+            var withFile = scan
+            withFile.environment["BOOKPLATE_BACKUP_FOLDER"] = folder
+            for command in [["restore", "--yes"], ["backup", "--list"]] {
+                let failed = try withFile.run(command)
+                #expect([74, 77].contains(failed.status) && failed.err.contains(folder), "\(failed.err)")
+            }
+        }
+    }
+}
+
 @Suite struct `scan restore after a library was lost` {
     private func library(_ scan: ScanProcess) -> URL { URL(fileURLWithPath: scan.library) }
 

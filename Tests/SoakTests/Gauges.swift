@@ -35,15 +35,21 @@ struct Gauges: Sendable {
 }
 
 extension [Gauges] {
-    /// Returns the growth of a value in one hour as a fraction of its mean: the slope of the least-squares line through
-    /// the peaks. A peak is the largest value in three minutes. Between peaks, memory goes up and down by a third as
-    /// photos and pages come and go, so the slope of a line through all values has an error of several percent.
-    func growth(of value: KeyPath<Gauges, Double>) -> Double {
+    /// The value at rest: the smallest in each three minutes. What is lost for ever raises it as well. Above it, memory
+    /// goes up and down by a third as photos and pages come and go, and the log doubles while a backup reads the
+    /// library, so the slope of a line through all values or through the largest has an error of several percent.
+    func atRest(_ value: KeyPath<Gauges, Double>) -> [(hours: Double, value: Double)] {
         let windows = Dictionary(grouping: self) { Int($0.hours * 20) }.sorted { $0.key < $1.key }
-        let (x, y) = (
-            windows.map { Double($0.key) / 20 },
-            windows.map { $0.value.reduce(0) { Swift.max($0, $1[keyPath: value]) } }
-        )
+        return windows.compactMap { window, gauges in
+            gauges.map { $0[keyPath: value] }.min().map { (hours: Double(window) / 20, value: $0) }
+        }
+    }
+
+    /// Returns the growth of a value in one hour as a fraction of its mean: the slope of the least-squares line through
+    /// the values at rest.
+    func growth(of value: KeyPath<Gauges, Double>) -> Double {
+        let points = atRest(value)
+        let (x, y) = (points.map(\.hours), points.map(\.value))
         let (meanX, meanY) = (x.reduce(0, +) / Double(x.count), y.reduce(0, +) / Double(y.count))
         let spread = x.reduce(0) { $0 + ($1 - meanX) * ($1 - meanX) }
         guard spread > 0, meanY > 0 else { return 0 }

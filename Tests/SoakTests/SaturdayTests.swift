@@ -35,13 +35,16 @@ import Testing
         print("\(shown) codes in the frames of \(day) days")
         #expect(shown >= 5000 || Self.minutes < 60)
         for browser in browsers { try await browser.close() }
-        // The service warms up in the first sixth.
-        let gauges = soak.gauges.all.filter { $0.hours > Self.minutes / 60 / 6 }
-        let expected = Duration.seconds(60 * Self.minutes) / Measurements.pause
+        // The service warms up in the first ten minutes.
+        let warmUp = min(10, Self.minutes / 2)
+        let gauges = soak.gauges.all.filter { $0.hours > warmUp / 60 }
+        let expected = Duration.seconds(60 * (Self.minutes - warmUp)) / Measurements.pause
         #expect(Double(gauges.count) > expected / 2, "the service was measured all the time")
         for (name, value) in Gauges.columns {
             let growth = gauges.growth(of: value)
-            print("\(name): \(gauges.last.map { $0[keyPath: value] } ?? 0), \(growth * 100)% an hour")
+            let rest = gauges.atRest(value).map { String(Int($0.value)) }.joined(separator: " ")
+            let most = gauges.reduce(0) { max($0, $1[keyPath: value]) }
+            print("\(name): at rest \(rest); at most \(Int(most)); grows \(growth * 100)% an hour")
             #expect(growth < 0.01, "\(name)")
         }
         print("log of the service: \(try Data(contentsOf: soak.kept.log).count) bytes after \(day) days")

@@ -58,7 +58,7 @@ extension LibraryFile {
             partial = copy
             beginPartial(copy)
             let report = try await database.read { db in
-                try destination.write(db, to: copy, named: target, progress: progress)
+                try destination.write(db, from: path ?? ":memory:", to: copy, named: target, progress: progress)
             }
             try commitFile(copy, to: destination.path)
             endPartial(copy)
@@ -69,12 +69,7 @@ extension LibraryFile {
                 removeDatabase(partial)
                 endPartial(partial)
             }
-            let error = LibraryError.translated(error, path: target)
-            // If the copy is damaged, then so is the library.
-            if case LibraryError.corrupt(_, let what) = error {
-                throw LibraryError.corrupt(path: path ?? ":memory:", what: what)
-            }
-            throw error
+            throw LibraryError.translated(error, path: path ?? ":memory:")
         }
     }
 }
@@ -83,19 +78,15 @@ extension BackupTarget {
     /// Writes the copy that will replace the target, and checks it.
     ///
     /// - Parameters:
+    ///   - library: the path of the library.
     ///   - partial: the path of the copy, which does not exist yet.
     ///   - target: the path that errors and the report give for the copy.
     func write(
-        _ db: Database, to partial: String, named target: String, progress: @escaping (Double) throws -> Void
+        _ db: Database, from library: String, to partial: String, named target: String,
+        progress: @escaping (Double) throws -> Void
     ) throws -> CopyReport {
-        // The first read begins the transaction whose state is copied.
-        let expected = try rowCounts(db)
         try checkRoom(for: db)
-        let facts = try copyLibrary(db, to: partial, named: target, progress: progress)
-        guard facts.rows == expected else {
-            throw LibraryError.corrupt(path: target, what: "it has a different number of rows than the library")
-        }
-        return CopyReport(path: target, bytes: facts.bytes, books: facts.books)
+        return try copyLibrary(db, from: library, to: partial, named: target, progress: progress)
     }
 }
 
@@ -121,7 +112,7 @@ extension LibraryLocation {
                 let destination = BackupTarget(target)
                 let copy = destination.partial()
                 partial = copy
-                let report = try destination.write(db, to: copy, named: target, progress: { _ in })
+                let report = try destination.write(db, from: path, to: copy, named: target, progress: { _ in })
                 guard chmod(copy, try fileMode(in: own)) == 0 || errno == EPERM else {
                     throw LibraryError(errno: errno, path: copy)
                 }
@@ -142,12 +133,16 @@ extension LibraryLocation {
 /// Copies a database into a single file without side files, and checks the file. The caller syncs it.
 ///
 /// - Parameters:
-///   - path: a file that does not exist yet.
-///   - name: the path that errors report for the file.
-/// - Throws: GRDB's error, or ``LibraryError``.
+///   - original: the path of the database, which errors report if it is damaged or cannot be read.
+///   - path: the file to write, which does not exist yet.
+///   - name: the path that the report and errors give for the written file.
+/// - Throws: GRDB's error about the original, or ``LibraryError``. If the copy is damaged, then so is the original.
 func copyLibrary(
-    _ source: Database, to path: String, named name: String, progress: @escaping (Double) throws -> Void
-) throws -> (rows: [String: Int], books: Int, bytes: Int) {
+    _ source: Database, from original: String, to path: String, named name: String,
+    progress: @escaping (Double) throws -> Void
+) throws -> CopyReport {
+    // The first read begins the transaction whose state is copied.
+    let expected = try rowCounts(source)
     do {
         try FileDescriptor.open(
             path, .writeOnly, options: [.create, .exclusiveCreate, .closeOnExec], permissions: .ownerReadWrite
@@ -155,23 +150,45 @@ func copyLibrary(
     } catch {
         throw LibraryError(system: error, path: name)
     }
-    let copy = try DatabaseQueue(path: path, configuration: LibraryFile.configuration())
-    defer { try? copy.close() }
-    let (rows, books) = try copy.writeWithoutTransaction { db in
-        try source.backup(to: db, pagesPerStep: 64) { state in
-            guard state.totalPageCount > 0 else { return }
-            try progress(Double(state.completedPageCount) / Double(state.totalPageCount))
+    do {
+        let copy = try DatabaseQueue(path: path, configuration: LibraryFile.configuration())
+        defer { try? copy.close() }
+        let (check, rows, books) = try copy.writeWithoutTransaction { db in
+            do {
+                try source.backup(to: db, pagesPerStep: 64) { state in
+                    guard state.totalPageCount > 0 else { return }
+                    try progress(Double(state.completedPageCount) / Double(state.totalPageCount))
+                }
+            } catch let error as DatabaseError where error.isOfReading {
+                throw LibraryError(error, path: original)
+            }
+            // The copied header says that there is a write-ahead log. This turns the log off, so that the backup is a
+            // single file and can be read from a read-only medium.
+            try db.execute(sql: "PRAGMA journal_mode = DELETE")
+            let check = try String.fetchOne(db, sql: "PRAGMA integrity_check(1)") ?? "the file check gave no result"
+            guard check == "ok" else { return (check, expected, 0) }
+            let books = try Int.fetchOne(db, sql: "SELECT count(*) FROM copy WHERE deleted IS NULL") ?? 0
+            return (check, try rowCounts(db), books)
         }
-        // The copied header says that there is a write-ahead log. This turns the log off, so that the backup is a
-        // single file and can be read from a read-only medium.
-        try db.execute(sql: "PRAGMA journal_mode = DELETE")
-        let error = try String.fetchOne(db, sql: "PRAGMA integrity_check(1)") ?? "the file check gave no result"
-        guard error == "ok" else { throw LibraryError.corrupt(path: name, what: error) }
-        let books = try Int.fetchOne(db, sql: "SELECT count(*) FROM copy WHERE deleted IS NULL") ?? 0
-        return (try rowCounts(db), books)
+        try copy.close()
+        guard check == "ok" else { throw LibraryError.damage(check, in: name, file: path) }
+        guard rows == expected else {
+            throw LibraryError.corrupt(path: original, what: "a copy of it has a different number of rows")
+        }
+        return CopyReport(path: name, bytes: Int(try fileFacts(path)?.st_size ?? 0), books: books)
+    } catch {
+        let error = LibraryError.translated(error, path: name, file: path)
+        if case LibraryError.corrupt(_, let what) = error { throw LibraryError.corrupt(path: original, what: what) }
+        throw error
     }
-    try copy.close()
-    return (rows, books, Int(try fileFacts(path)?.st_size ?? 0))
+}
+
+extension DatabaseError {
+    /// True if a page could not be read. SQLite's function for copies (`sqlite3_backup_step`) reads only the original.
+    fileprivate var isOfReading: Bool {
+        [.SQLITE_IOERR_READ, .SQLITE_IOERR_SHORT_READ, .SQLITE_IOERR_CORRUPTFS].contains(extendedResultCode)
+            || resultCode == .SQLITE_CORRUPT
+    }
 }
 
 /// Returns the number of rows in every table.

@@ -65,7 +65,11 @@ extension LibraryFile {
                 return differences
             }
         } catch {
-            throw LibraryError.translated(error, path: backup)
+            // SQLite does not say which of the two files it could not read.
+            if case LibraryError.inputOutput = LibraryError.translated(error, path: path) {
+                throw LibraryError.translated(error, path: path)
+            }
+            throw LibraryError.translated(error, path: backup, file: backup)
         }
     }
 }

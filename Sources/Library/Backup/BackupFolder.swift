@@ -15,13 +15,13 @@ public struct StoredBackup: Sendable, Equatable {
     /// The number of books in the backup, not counting the trash; `nil` if the file cannot be read.
     public var books: Int?
     /// The reason why the file cannot be read; `nil` if it can.
-    public var problem: String?
+    public var problem: LibraryError?
     /// The ``LibraryFile/identity()`` of the library that was backed up; `nil` if the file cannot be read, or was made
     /// before libraries had ids.
     public var library: String?
 
     public init(
-        path: String, at: Date, bytes: Int, books: Int? = nil, problem: String? = nil, library: String? = nil
+        path: String, at: Date, bytes: Int, books: Int? = nil, problem: LibraryError? = nil, library: String? = nil
     ) {
         (self.path, self.at, self.bytes) = (path, at, bytes)
         (self.books, self.problem, self.library) = (books, problem, library)
@@ -39,18 +39,19 @@ extension LibraryFile {
     public static func backups(in folder: String) throws -> [StoredBackup] {
         try backupNames(in: folder).compactMap { name in
             let path = folder + "/" + name
-            guard let facts = try? fileFacts(path), facts.st_mode & S_IFMT == S_IFREG else { return nil }
-            let written = Date(timeIntervalSince1970: Double(facts.st_mtim.tv_sec))
             let stamp = BackupRotation.instant(
                 stamp: name.dropLast(BackupRotation.ending.count).suffix(BackupRotation.stampLength))
-            var backup = StoredBackup(path: path, at: stamp ?? written, bytes: Int(facts.st_size))
-            do {
+            var backup = StoredBackup(path: path, at: stamp ?? Date(timeIntervalSince1970: 0), bytes: 0)
+            do throws(LibraryError) {
+                guard let facts = try fileFacts(path), facts.st_mode & S_IFMT == S_IFREG else { return nil }
+                backup.bytes = Int(facts.st_size)
+                if stamp == nil { backup.at = Date(timeIntervalSince1970: Double(facts.st_mtim.tv_sec)) }
                 (backup.books, backup.library) = try content(ofBackup: path) { db in
                     let books = try Int.fetchOne(db, sql: "SELECT count(*) FROM copy WHERE deleted IS NULL") ?? 0
                     return (books, try storedIdentity(db))
                 }
             } catch {
-                backup.problem = "\(LibraryError.translated(error, path: path))"
+                backup.problem = error
             }
             return backup
         }.sorted { ($0.at, $0.path) > ($1.at, $1.path) }
@@ -58,14 +59,23 @@ extension LibraryFile {
 
     private static func backupNames(in folder: String) throws -> [String] {
         guard try fileFacts(folder) != nil else { return [] }
-        guard access(folder, R_OK | X_OK) == 0 else { throw LibraryError(errno: errno, path: folder) }
-        return fileNames(in: folder).filter { !$0.hasPrefix(".") && $0.hasSuffix(BackupRotation.ending) }
+        let names: [[UInt8]]
+        do throws(FileError) { names = try storedNames(in: folder) } catch { throw LibraryError(error) }
+        return names.map { String(decoding: $0, as: UTF8.self) }.filter {
+            !$0.hasPrefix(".") && $0.hasSuffix(BackupRotation.ending)
+        }
     }
 
-    private static func content<Content>(ofBackup path: String, _ read: (Database) throws -> Content) throws -> Content
-    {
-        try FileHeader(of: path).check(path: path)
-        return try LibraryLocation(path).read(isAlone: false, read)
+    private static func content<Content>(
+        ofBackup path: String, _ read: (Database) throws -> Content
+    ) throws(LibraryError) -> Content {
+        do {
+            try FileHeader(of: path).check(path: path)
+            return try LibraryLocation(path).read(isAlone: false, read)
+        } catch {
+            let error = LibraryError.translated(error, path: path, file: path)
+            throw error as? LibraryError ?? .corrupt(path: path, what: "\(error)")
+        }
     }
 }
 
@@ -119,8 +129,9 @@ extension LibraryFile {
         }
         if removesOld {
             let identity = try await identity()
+            // A file that cannot be read is not known to belong to this library, so it stays.
             let own = fileNames(in: folder).filter { name in
-                rotation.instant(of: name) != nil && Self.identity(ofBackup: folder + "/" + name) == identity
+                rotation.instant(of: name) != nil && (try? Self.identity(ofBackup: folder + "/" + name)) == identity
             }
             for name in rotation.surplus(own, now: now) {
                 // An old backup that cannot be removed does no harm, because the next backup tries again.
@@ -136,10 +147,9 @@ extension LibraryFile {
         path.map { realPath(Self.ownBackupFolder(of: $0)) == realPath(folder) } ?? false
     }
 
-    /// Returns the id of the library in a backup; `nil` if the file has none or cannot be read, so that it is not known
-    /// to which library it belongs.
-    fileprivate static func identity(ofBackup path: String) -> String? {
-        do { return try content(ofBackup: path, storedIdentity) } catch { return nil }
+    /// Returns the id of the library in a backup; `nil` if the file has none.
+    fileprivate static func identity(ofBackup path: String) throws(LibraryError) -> String? {
+        try content(ofBackup: path, storedIdentity)
     }
 
     /// Returns true if ``compareWithBackups()`` finds no difference. If the comparison fails, this is logged, because
@@ -295,13 +305,23 @@ struct BackupTarget {
         guard header.applicationID == Schema.applicationID else {
             throw refusal("another program's database, not a backup")
         }
-        if let identity, LibraryFile.identity(ofBackup: path) != identity { throw .otherLibrary(path: path) }
+        if let identity, try owner() != identity { throw .otherLibrary(path: path) }
         guard try fileFacts(path + "-lock") != nil else { return nil }
         let lock = try LibraryLock(path: path + "-lock", mode: 0o600)
         guard try lock.attempt(.exclusive, .opening), try lock.attempt(.exclusive, .inUse) else {
             throw refusal("a library that is in use")
         }
         return lock
+    }
+
+    /// Returns the id of the library in the file that is replaced; `nil` if it has none or is damaged.
+    private func owner() throws(LibraryError) -> String? {
+        do {
+            return try LibraryFile.identity(ofBackup: path)
+        } catch {
+            guard error.category == .corrupt else { throw error }
+            return nil
+        }
     }
 
     /// Checks that the disk has room for the copy, so that a backup does not fill up a small memory stick and then

@@ -51,8 +51,9 @@ extension LibraryFile {
             report.path = path
             return report
         } catch {
+            let error = LibraryError.translated(error, path: path, file: incoming)
             removeDatabase(incoming)
-            throw LibraryError.translated(error, path: path)
+            throw error
         }
     }
 
@@ -62,19 +63,12 @@ extension LibraryFile {
                 throw LibraryError.foreign(path: backup, what: "an empty or missing file")
             }
             return try LibraryLocation(backup).read(isAlone: false) { db in
-                let expected = try rowCounts(db)
-                let facts = try copyLibrary(db, to: incoming, named: incoming, progress: { _ in })
-                guard facts.rows == expected else {
-                    throw LibraryError.corrupt(path: backup, what: "a copy of it has a different number of rows")
-                }
-                return CopyReport(
-                    path: incoming, bytes: facts.bytes, books: facts.books,
-                    unknownObjects: try SchemaCheck.unknownObjects(db, path: backup))
+                var report = try copyLibrary(db, from: backup, to: incoming, named: incoming, progress: { _ in })
+                report.unknownObjects = try SchemaCheck.unknownObjects(db, path: backup)
+                return report
             }
-        } catch LibraryError.corrupt(_, let what) {
-            throw LibraryError.corrupt(path: backup, what: what)
-        } catch let error as DatabaseError {
-            throw LibraryError(error, path: error.isAboutRoom ? incoming : backup)
+        } catch {
+            throw LibraryError.translated(error, path: backup, file: backup)
         }
     }
 
@@ -113,11 +107,6 @@ extension LibraryLocation {
         }
         return try LibraryLock(path: path + "-lock", mode: mode)
     }
-}
-
-extension DatabaseError {
-    /// True if the error is about the disk that was written to, not about the file that was read.
-    fileprivate var isAboutRoom: Bool { resultCode == .SQLITE_FULL || resultCode == .SQLITE_CANTOPEN }
 }
 
 /// The network access of a library: its access code, its counts of wrong codes, its sign-in attempts, its stations, and

@@ -105,7 +105,7 @@ struct LibraryLocation {
         } catch let error as CocoaError {
             throw LibraryError(errno: (error.underlying as? POSIXError)?.code.rawValue ?? EIO, path: copy.path)
         } catch {
-            switch LibraryError.translated(error, path: path) {
+            switch LibraryError.translated(error, path: path, file: copy.path) {
             case LibraryError.foreign(_, let what): throw LibraryError.foreign(path: path, what: what)
             case LibraryError.corrupt(_, let what): throw LibraryError.corrupt(path: path, what: what)
             case LibraryError.alteredSchema(_, let what): throw LibraryError.alteredSchema(path: path, what: what)
@@ -135,7 +135,7 @@ struct LibraryLocation {
             try Schema.checkVersion(db, path: path)
             if endedUncleanly {
                 let error = try String.fetchOne(db, sql: "PRAGMA quick_check(1)") ?? "the file check gave no result"
-                if error != "ok" { throw LibraryError.corrupt(path: path, what: error) }
+                if error != "ok" { throw LibraryError.damage(error, in: path) }
             }
             return .existing(version: try SchemaCheck.check(db, path: path))
         }

@@ -118,21 +118,28 @@ struct BackupList {
     }
 
     /// Returns the backups, folder by folder. In each folder, the newest backup comes first. A folder that cannot be
-    /// read is reported and skipped.
-    func backups(also folder: String? = nil) -> [StoredBackup] {
-        (folders + [folder].compactMap(\.self)).flatMap { folder in
+    /// read is skipped.
+    ///
+    /// - Returns: the backups, and the error of the first folder that could not be read. The errors of others are
+    ///   printed.
+    func backups(also folder: String? = nil) -> (found: [StoredBackup], failure: (any Error)?) {
+        var found: [StoredBackup] = []
+        var failure: (any Error)?
+        for folder in folders + [folder].compactMap(\.self) {
             do {
-                return try LibraryFile.backups(in: folder)
+                found += try LibraryFile.backups(in: folder)
             } catch {
-                Output.shared.printError(CommandError(describing: error).description)
-                return []
+                if failure != nil { Output.shared.printError(CommandError(describing: error).description) }
+                failure = failure ?? error
             }
         }
+        return (found, failure)
     }
 
     func show(also folder: String? = nil) throws {
-        let backups = backups(also: folder)
+        let (backups, failure) = backups(also: folder)
         printLines(for: backups)
+        if let failure { throw failure }
         if backups.isEmpty, !json {
             let searched = (folders + [folder].compactMap(\.self)).joined(separator: ", ")
             Output.shared.printNotice("There is no backup in \(searched). To write one, run 'scan backup'.")
@@ -146,7 +153,7 @@ struct BackupList {
     private static func line(for backup: StoredBackup) -> String {
         let content = backup.books.map { counted($0, "book") } ?? "cannot be read"
         let megabytes = (Double(backup.bytes) / 1_000_000).formatted(.number.precision(.fractionLength(1)))
-        let why = backup.problem.map { "\n  " + $0.oneLine } ?? ""
+        let why = backup.problem.map { "\n  " + $0.description.oneLine } ?? ""
         return "\(backup.at.rfc3339)  \(megabytes) MB  \(content)  \(backup.path.printable)\(why)"
     }
 }
@@ -184,7 +191,7 @@ extension StoredBackup {
     fileprivate var json: JSONValue {
         [
             "path": .string(path), "at": .string(at.rfc3339), "bytes": .integer(bytes),
-            "books": books.map(JSONValue.integer) ?? .null, "problem": JSONValue(problem),
+            "books": books.map(JSONValue.integer) ?? .null, "problem": JSONValue(problem?.description),
         ]
     }
 }
@@ -273,18 +280,29 @@ struct RestoreCommand: AsyncParsableCommand {
     private func chosen(_ settings: Settings, for path: String, _ identity: String?) throws -> String? {
         let list = BackupList(settings, json: output.json)
         if let backup { return try file(named: backup, in: list) }
-        let found = list.backups()
+        let (found, failure) = list.backups()
         let own = LibraryFile.ownBackups(among: found, of: path, identity: identity)
         let backups = own.backups
         guard let newest = backups.first else {
+            if let failure { throw failure }
             let searched = list.folders.joined(separator: ", ")
             guard found.contains(where: { $0.problem == nil }) else {
+                if let problem = found.first?.problem {
+                    list.printLines(for: found)
+                    throw CommandError(
+                        ExitStatus(problem.kind), "no backup in \(searched) can be read. The library was not changed.")
+                }
                 throw CommandError(.nothing, "there is no backup in \(searched). To write one, run 'scan backup'.")
             }
             throw CommandError(
                 .nothing,
                 "there is no backup of this library in \(searched), only backups of other libraries. To see them, run 'scan backup --list'. Then give the name of the backup to restore."
             )
+        }
+        if let failure { Output.shared.printError(CommandError(describing: failure).description) }
+        for backup in found where backup.at > newest.at {
+            // It may be this library's newest backup.
+            if let problem = backup.problem { Output.shared.printNotice("Skipped a newer file: \(problem)") }
         }
         if own.areMixed {
             list.printLines(for: backups)
