@@ -159,7 +159,8 @@ let package = Package(
             name: "ScanCommandTests",
             dependencies: [
                 domain, "Async", "Capture", "Processes", "Lookup", "Library", "LibraryMaker", "Exchange", "Station",
-                "Terminal", "Kiosk", "ScanCommand", "FaultServer", "Hub", "TestTools", grdb,
+                "Terminal", "Kiosk", "ScanCommand", "FaultServer", "Hub", "TestTools", "SystemCalls",
+                grdb,
             ]),
         // Tests the whole program under work, faults and kills. Like BrowserTests, it starts the program.
         .testTarget(

@@ -31,18 +31,22 @@ public struct PairedHubs: Sendable {
 
     private struct Content: Codable { var hubs: [PairedHub] }
 
+    /// The size in bytes up to which the file is read. A hub needs some 200.
+    private static let sizeLimit = 1 << 20
+
     /// Returns the hubs in the order in which they were paired; an empty list if there is no file.
     ///
     /// - Throws: ``PairedHubsError`` if the file cannot be read.
     public func all() throws(PairedHubsError) -> [PairedHub] {
-        do {
-            return try JSONDecoder().decode(Content.self, from: Data(contentsOf: URL(fileURLWithPath: path))).hubs
-        } catch CocoaError.fileReadNoSuchFile {
-            return []
-        } catch is DecodingError {
-            throw .garbled(path: path)
+        let bytes: [UInt8]
+        do throws(FileError) {
+            bytes = try readFile(path, limit: Self.sizeLimit)
         } catch {
-            throw .unreadable(path: path, why: error.localizedDescription)
+            if error.errno == .noSuchFileOrDirectory { return [] }
+            throw .unreadable(error)
+        }
+        do { return try JSONDecoder().decode(Content.self, from: Data(bytes)).hubs } catch {
+            throw .garbled(path: path)
         }
     }
 
@@ -60,10 +64,8 @@ public struct PairedHubs: Sendable {
         }
         do {
             try write(hubs)
-        } catch let error as FileError {
-            throw .unwritable(path: path, why: "\(error.errno)")
         } catch {
-            throw .unwritable(path: path, why: error.localizedDescription)
+            throw .unwritable(error as? FileError ?? FileError(path: path, errno: .invalidArgument))
         }
     }
 
@@ -81,21 +83,27 @@ public struct PairedHubs: Sendable {
 /// The reason why the file with the hubs cannot be read or written.
 public enum PairedHubsError: Error, Sendable, Equatable, CustomStringConvertible {
     case garbled(path: String)
-    case unreadable(path: String, why: String)
-    case unwritable(path: String, why: String)
+    case unreadable(FileError)
+    case unwritable(FileError)
 
     public var description: String {
         switch self {
         case .garbled(let path):
             "cannot read the list of hubs in \(path): the file is damaged. Delete it, and pair again with 'scan hub pair'"
-        case .unreadable(let path, let why): "cannot read the list of hubs in \(path): \(why)"
-        case .unwritable(let path, let why): "cannot write the list of hubs to \(path): \(why)"
+        case .unreadable(let error): "cannot read the list of hubs in \(error)"
+        case .unwritable(let error): "cannot write the list of hubs to \(error)"
         }
     }
 }
 
 extension PairedHubsError: Refusal {
-    public var kind: RefusalKind { .configuration }
+    public var kind: RefusalKind {
+        switch self {
+        case .garbled: .configuration
+        case .unreadable(let error), .unwritable(let error): error.isAboutPath ? .configuration : .inputOutput
+        }
+    }
+
     public var namesFile: Bool { true }
 
     public var code: String {

@@ -9,6 +9,9 @@ public struct FileError: Error, Sendable, Equatable, CustomStringConvertible {
     public init(path: String, errno: Errno) { (self.path, self.errno) = (path, errno) }
 
     public var description: String { "\(path): \(errno)" }
+
+    /// True if the path is wrong, or somebody else's, so that another one must be chosen. The disk itself works.
+    public var isAboutPath: Bool { [.permissionDenied, .isDirectory, .notDirectory].contains(errno) }
 }
 
 /// Replaces a file completely or not at all. The file is on the disk when this function returns.

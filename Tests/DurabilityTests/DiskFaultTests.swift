@@ -137,22 +137,23 @@ import Testing
 
     /// Finds what is wrong with the end of a run: it has to report the error, and of which kind the error was.
     private static func problems(of ending: ScanProcess.Ending, _ way: Way, _ operation: Operation) -> [String] {
-        let known: Set<Int32> = [0, 3, 4, 65, 66, 69, 74, 75, 77, 78]
         let wasEnded = ending.status == SIGINT && ending.err.contains(Recording.waiting)
-        guard known.contains(ending.status) || wasEnded else { return ["ended with \(ending.status)"] }
         guard ending.status != operation.status else { return [] }
+        // No source is asked if the request cannot be counted. The book is captured, and its line says why it waits.
+        let isUncounted = ending.status == 69 && ending.out.contains("rate limits cannot be saved")
         var problems: [String] = []
+        if ending.status != 74, !wasEnded, !isUncounted { problems.append("it ended with \(ending.status)") }
         if wasEnded, !ending.err.contains("These ISBNs were not captured") {
             problems.append("the numbers that were not captured are not listed")
         }
-        if !ending.err.contains("scan: ") { problems.append("no error was printed") }
-        let text = ending.err.lowercased()
+        if !ending.err.contains("scan: "), !isUncounted { problems.append("no error was printed") }
+        let text = (ending.err + ending.out).lowercased()
         if way.errno == EIO {
-            if text.contains("permission") || ending.status == 77 { problems.append("EIO is reported as a permission") }
+            if text.contains("permission") { problems.append("EIO is reported as a permission") }
             if text.contains("is full") || text.contains("no space") {
                 problems.append("EIO is reported as a full disk")
             }
-            if text.contains("damaged") || ending.status == 65 { problems.append("EIO is reported as damage") }
+            if text.contains("damaged") { problems.append("EIO is reported as damage") }
         }
         if way.errno == ENOSPC, !text.contains("full"), !text.contains("space") {
             problems.append("a full disk is not reported")

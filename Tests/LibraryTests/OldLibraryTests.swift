@@ -169,6 +169,24 @@ private func makeOldLibrary(_ version: Int, at path: String) throws {
         try await library.check()
     }
 
+    @Test func `is rolled back and backed up if a power cut has interrupted a transaction`() async throws {
+        try makeOldLibrary(1, at: path)
+        let before = try rows(path)
+        let cut = folder("cut.sqlite")
+        let old = try DatabaseQueue(path: path)
+        try await old.writeWithoutTransaction { db in
+            // With such a small cache, pages are written to the file before the commit.
+            try db.execute(sql: "BEGIN; PRAGMA cache_spill = 1; PRAGMA cache_size = 1;")
+            try db.execute(sql: "CREATE TABLE t AS SELECT zeroblob(100000) AS x")
+            for suffix in ["", "-journal"] { try write(bytes(of: path + suffix), to: cut + suffix) }
+            try db.execute(sql: "ROLLBACK")
+        }
+        try old.close()
+        let library = try LibraryFile.open(at: cut, clock: { noon })
+        #expect(try rows(#require(library.updateBackup).path) == before)
+        #expect(try await library.books(matching: BookQuery()).total == 4)
+    }
+
     @Test(arguments: versions.filter { $0 < Schema.version })
     func `is backed up before it is migrated`(version: Int) async throws {
         try makeOldLibrary(version, at: path)

@@ -1,6 +1,7 @@
 import Bookplate
 import Hub
 import Lookup
+import SystemCalls
 import Testing
 
 @testable import ScanCommand
@@ -25,8 +26,10 @@ import Testing
         Row(HubError.wrongCode, 77, 500), Row(HubError.throttled(seconds: 9), 69, 503),
         Row(HubError.refused("x"), 3, 422), Row(HubError.turnedAway("x"), 69, 503), Row(HubError.failed("x"), 69, 503),
         Row(HubError.notAHub("x"), 69, 503), Row(PairedHubsError.garbled(path: "/b"), 78, 500),
-        Row(PairedHubsError.unreadable(path: "/b", why: "x"), 78, 500),
-        Row(PairedHubsError.unwritable(path: "/b", why: "x"), 78, 500),
+        Row(PairedHubsError.unreadable(FileError(path: "/b", errno: .permissionDenied)), 78, 500),
+        Row(PairedHubsError.unreadable(FileError(path: "/b", errno: .ioError)), 74, 503),
+        Row(PairedHubsError.unwritable(FileError(path: "/b", errno: .notDirectory)), 78, 500),
+        Row(PairedHubsError.unwritable(FileError(path: "/b", errno: .noSpace)), 74, 503),
         Row(LookupConfigurationError.badAddress(what: "x", text: "y"), 78, 500),
         Row(LookupConfigurationError.plainHTTP(what: "x", text: "y"), 78, 500),
         Row(LookupConfigurationError.badKey, 78, 500), Row(LookupConfigurationError.badContact("x"), 78, 500),

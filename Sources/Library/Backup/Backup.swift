@@ -102,6 +102,11 @@ extension LibraryLocation {
         let own = LibraryFile.ownBackupFolder(of: path)
         var partial: String?
         do {
+            if try hasRollbackJournal() {
+                // The connection of the backup cannot write, so it could not roll the transaction back.
+                let file = try DatabaseQueue(path: path, configuration: LibraryFile.configuration())
+                try file.close()
+            }
             return try read(isAlone: isAlone) { db in
                 let tables = ["edition", "copy", "intakeItem", "change", "setting"]
                 guard try tables.contains(where: { try db.row("SELECT 1 FROM \($0) LIMIT 1") != nil }) else {

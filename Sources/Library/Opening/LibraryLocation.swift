@@ -81,7 +81,7 @@ struct LibraryLocation {
     /// rolls the transaction back when it next opens the file. The journal begins with these bytes.
     ///
     /// Source: https://www.sqlite.org/fileformat.html, 3
-    private func hasRollbackJournal() throws(LibraryError) -> Bool {
+    func hasRollbackJournal() throws(LibraryError) -> Bool {
         guard try fileFacts(path + "-journal")?.st_size ?? 0 > 0 else { return false }
         do throws(FileError) {
             return try readFile(path + "-journal", limit: 8) == [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]

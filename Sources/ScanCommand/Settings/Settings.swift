@@ -70,9 +70,8 @@ struct SettingsFile {
             bytes = try readFile(path, limit: 1 << 20)
         } catch {
             if error.errno == .noSuchFileOrDirectory { return [:] }
-            let isConfiguration = [.permissionDenied, .isDirectory, .notDirectory].contains(error.errno)
             throw CommandError(
-                isConfiguration ? .configuration : .inputOutput,
+                error.isAboutPath ? .configuration : .inputOutput,
                 "cannot read the settings in \(path): \(error.errno).")
         }
         let object: [String: String]
