@@ -95,8 +95,13 @@ public final class LibraryFile: Sendable {
             }
             if state == .new { try createFile(at: path, mode: location.mode) }
             let timeout = LockTimeout(lockTimeout)
+            let hasLog = try state != .new && FileHeader(of: path).hasLog
             let pool = try openPool(at: path, lockTimeout: timeout)
             do {
+                // SQLite has begun the log in a transaction with a rollback journal. If SQLite cannot sync the removal
+                // of the journal, it goes on nevertheless (os_unix.c, unixDelete), and after a power cut it would roll
+                // the file back to a state without the log.
+                if !hasLog { try syncFolder(of: path) }
                 try Schema.migrate(pool)
                 try lock.acquire(.shared, .inUse, within: lockTimeout, library: path)
                 try lock.release(.opening)

@@ -149,6 +149,8 @@ struct FileHeader {
     var userVersion: Int
     var applicationID: UInt32
     var isPageCountValid: Bool
+    /// True if the file is used with a write-ahead log.
+    var hasLog: Bool
 
     /// - Throws: ``LibraryError/foreign(path:what:)`` if the file is not an SQLite file.
     init(of path: String) throws(LibraryError) {
@@ -166,6 +168,7 @@ struct FileHeader {
         func number(_ offset: Int) -> UInt32 { bytes[offset..<offset + 4].reduce(0) { $0 << 8 | UInt32($1) } }
         let size = Int(bytes[16]) << 8 | Int(bytes[17])
         pageSize = size == 1 ? 65536 : size
+        hasLog = bytes[19] == 2
         pageCount = Int(number(28))
         isPageCountValid = number(24) == number(92)
         userVersion = Int(Int32(bitPattern: number(60)))
