@@ -92,7 +92,7 @@ import Testing
                     if known[state] == nil { known[state] = try await run.check.problems(of: tree, at: outcome.moment) }
                     problems += known[state]?.map { "\(when): \($0)" } ?? []
                 }
-                if !problems.isEmpty { problems.append("it said: \(outcome.ending.err)") }
+                if !problems.isEmpty { problems.append("it said: \(outcome.ending.err)\(outcome.moment.printed)") }
                 figures.faults[way.name, default: 0] += 1
                 figures.endings[outcome.ending.status, default: 0] += 1
                 report.add(problems, "\(way.name) at call \(number) of \(count), ended with \(outcome.ending.status)")
@@ -131,7 +131,7 @@ import Testing
             for call in recording.calls { try disk.apply(call) }
             var states = [(when: "then", tree: try machine.tree())]
             if disk.leastState != states[0].tree { states.append(("after a power cut", disk.leastState)) }
-            var problems = problems(of: recording.ending, way, operation)
+            var problems = problems(of: recording.ending, printed: moment.printed, way, operation)
             if way.kinds == .syncing, way.mode == .once {
                 problems += try await problemsOfNextCapture(machine, disk)
             }
@@ -140,18 +140,20 @@ import Testing
     }
 
     /// Finds what is wrong with the end of a run: it has to report the error, and of which kind the error was.
-    private static func problems(of ending: ScanProcess.Ending, _ way: Way, _ operation: Operation) -> [String] {
+    private static func problems(
+        of ending: ScanProcess.Ending, printed: String, _ way: Way, _ operation: Operation
+    ) -> [String] {
         let wasEnded = ending.status == SIGINT && ending.err.contains(Recording.waiting)
         guard ending.status != operation.status else { return [] }
         // No source is asked if the request cannot be counted. The book is captured, and its line says why it waits.
-        let isUncounted = ending.status == 69 && ending.out.contains("rate limits cannot be saved")
+        let isUncounted = ending.status == 69 && printed.contains("rate limits cannot be saved")
         var problems: [String] = []
         if ending.status != 74, !wasEnded, !isUncounted { problems.append("it ended with \(ending.status)") }
         if wasEnded, !ending.err.contains("These ISBNs were not captured") {
             problems.append("the numbers that were not captured are not listed")
         }
         if !ending.err.contains("scan: "), !isUncounted { problems.append("no error was printed") }
-        let text = (ending.err + ending.out).lowercased()
+        let text = (ending.err + printed).lowercased()
         if way.errno == EIO {
             if text.contains("permission") { problems.append("EIO is reported as a permission") }
             if text.contains("is full") || text.contains("no space") {
