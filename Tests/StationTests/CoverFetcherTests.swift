@@ -29,7 +29,7 @@ import Testing
             fetch: Fetching { url in
                 if url.contains("9780441013593") { _ = try await library.undo(undone.change, at: Date()) }
             })
-        #expect(try await flow.fetchMissing(limit: 9, patience: .seconds(60)) == 1)
+        #expect(try await flow.fetchMissing(limit: 9, patience: .seconds(60)).stored == 1)
         #expect(try await library.cover(of: kept.edition) == [1])
         #expect(try await library.cover(of: undone.edition) == nil)
         try FileManager.default.removeItem(atPath: folder)

@@ -105,6 +105,7 @@ private let nobody = "9783161484100"
         let rig = try StationRig([dune: .found("Dune"), emma: .found("Emma")])
         try await rig.run {
             let first = try await rig.capture(dune)
+            _ = try await rig.next(\.known)
             let second = try await rig.capture(emma)
             let saved = try await rig.station.save([first.id])
             let skipped = try await rig.station.skip([second.id])
