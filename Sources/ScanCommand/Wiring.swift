@@ -153,12 +153,18 @@ struct Wiring {
         }
     }
 
-    /// Fetches missing covers and shows a progress bar. Covers that cannot be fetched now are postponed.
+    /// Fetches missing covers and shows a progress bar. Covers that cannot be fetched now are postponed, and reported.
     func fetchCovers(_ library: LibraryFile, limit: Int, patience: Duration) async throws {
         guard !isOffline else { return }
         let bar = ProgressBar("covers", total: limit)
         defer { bar.finish() }
-        _ = try await coverFetcher(library).fetchMissing(limit: limit, patience: patience) { bar.set($0, of: $1) }
+        let (_, failures) = try await coverFetcher(library).fetchMissing(limit: limit, patience: patience) {
+            bar.set($0, of: $1)
+        }
+        guard let first = failures.first else { return }
+        bar.finish()
+        Output.shared.printNotice(
+            "\(counted(failures.count, "cover")) could not be fetched and will be fetched later. \(first)")
     }
 }
 

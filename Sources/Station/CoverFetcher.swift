@@ -20,31 +20,33 @@ public struct CoverFetcher: Sendable {
     ///   - limit: the maximum number of covers to fetch.
     ///   - patience: the time after which no further download is started.
     ///   - progress: called after each cover with the number of covers done so far and the total number of covers.
-    /// - Returns: the number of covers stored. A cover that cannot be downloaded is tried again after an hour, or after
-    ///   the time that the source specifies; a cover whose edition was removed in the meantime is discarded. In both
-    ///   cases the remaining covers are fetched.
+    /// - Returns: the number of covers stored, and the error of each cover that cannot be downloaded now. Such a cover
+    ///   is tried again after an hour, or after the time that the source specifies; a cover whose edition was removed
+    ///   in the meantime is discarded. In both cases the remaining covers are fetched.
     /// - Throws: the library's error if it cannot be read or written.
     public func fetchMissing(
         limit: Int, patience: Duration, progress: @Sendable (Int, Int) -> Void = { _, _ in }
-    ) async throws -> Int {
+    ) async throws -> (stored: Int, failures: [SourceError]) {
         let began = now()
         let missing = try await covers.editionsWithoutCover(limit: limit)
-        var fetched = 0
+        var stored = 0
+        var failures: [SourceError] = []
         for (done, cover) in missing.enumerated() {
             try Task.checkCancellation()
             guard now().timeIntervalSince(began) < patience / .seconds(1) else { break }
             do {
                 if let bytes = try await fetch.cover(at: cover.url) {
-                    if try await covers.keepCover(bytes, of: cover.edition) { fetched += 1 }
+                    if try await covers.keepCover(bytes, of: cover.edition) { stored += 1 }
                 } else {
                     try await covers.recordMissingCover(of: cover.edition, retryAt: nil)
                 }
             } catch let failure as SourceError {
+                failures.append(failure)
                 let pause = failure.retryAfter.map { Double($0.components.seconds) } ?? 3600
                 try await covers.recordMissingCover(of: cover.edition, retryAt: now().addingTimeInterval(pause))
             }
             progress(done + 1, missing.count)
         }
-        return fetched
+        return (stored, failures)
     }
 }

@@ -549,7 +549,11 @@ extension Station {
             group.addTask { [saves] in
                 for await _ in saves.values {
                     do {
-                        _ = try await covers.fetchMissing(limit: Self.coversPerRound, patience: Self.roundInterval)
+                        let (_, failures) = try await covers.fetchMissing(
+                            limit: Self.coversPerRound, patience: Self.roundInterval)
+                        if let first = failures.first {
+                            self.log("\(failures.count) covers will be fetched later. The first: \(first)")
+                        }
                     } catch {
                         if !Task.isCancelled { self.log("cannot fetch covers, trying again later: \(error)") }
                     }

@@ -127,6 +127,7 @@ import Testing
             var moment = Operation.Moment()
             for case .printed(let text) in recording.calls { moment.printed += text }
             moment.isOver = recording.ending.status == operation.status
+            moment.hasPostponed = recording.ending.err.contains("will be fetched later")
             var disk = Disk(.strict, run.start)
             for call in recording.calls { try disk.apply(call) }
             var states = [(when: "then", tree: try machine.tree())]

@@ -13,6 +13,8 @@ struct Operation: Sendable {
     struct Moment: Sendable {
         var printed = ""
         var isOver = false
+        /// True if the program has reported that it could not fetch a cover, and will fetch it later.
+        var hasPostponed = false
     }
 
     enum Acknowledgement: Sendable {
@@ -192,7 +194,9 @@ final class Operations {
             }
         }
         try library.close()
-        if moment.isOver, count != 1 { problems.append("the cover that was fetched is not there") }
+        if moment.isOver, count != 1, !moment.hasPostponed {
+            problems.append("the cover that was fetched is not there")
+        }
         return problems
     }
 

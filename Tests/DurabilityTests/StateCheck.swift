@@ -17,6 +17,7 @@ struct StateCheck: Sendable {
         hasher.combine(tree)
         hasher.combine(moment.printed)
         hasher.combine(moment.isOver)
+        hasher.combine(moment.hasPostponed)
         return hasher.finalize()
     }
 

@@ -190,12 +190,25 @@ import Testing
         }
     }
 
+    private static func recordWithCover(at server: FaultServer) -> String {
+        record.replacingOccurrences(
+            of: "\"title\"", with: "\"cover\": {\"large\": \"\(server.address)/b/id/77-L.jpg\"}, \"title\"")
+    }
+
+    @Test func `says that a cover could not be fetched, and saves the book`() throws {
+        try withSources { scan, openLibrary, _ in
+            openLibrary.on("/api/books", .json(Self.recordWithCover(at: openLibrary)))
+            openLibrary.on("/b/id/77-L.jpg", .status(503))
+            let ending = try scan.run("--isbn", Self.dune, "--yes", "--json")
+            #expect(try ending.status == 0 && ending.events("saved").count == 1)
+            #expect(ending.err.contains("1 cover could not be fetched and will be fetched later. "), "\(ending.err)")
+        }
+    }
+
     @Test func `fetches the cover of a saved book once and keeps it beside the library`() throws {
         try withSources { scan, openLibrary, _ in
             let cover = try Data(contentsOf: ScanProcess.samples.appendingPathComponent("photos/webcam-640x480.jpg"))
-            let withCover = Self.record.replacingOccurrences(
-                of: "\"title\"", with: "\"cover\": {\"large\": \"\(openLibrary.address)/b/id/77-L.jpg\"}, \"title\"")
-            openLibrary.on("/api/books", .json(withCover))
+            openLibrary.on("/api/books", .json(Self.recordWithCover(at: openLibrary)))
             openLibrary.on("/b/id/77-L.jpg", .answer(Array(cover), type: "image/jpeg"))
             #expect(try scan.run("--isbn", Self.dune, "--yes").status == 0)
             let folder = scan.home.appendingPathComponent("covers")
