@@ -552,7 +552,7 @@ extension Station {
                         let (_, failures) = try await covers.fetchMissing(
                             limit: Self.coversPerRound, patience: Self.roundInterval)
                         if let first = failures.first {
-                            self.log("\(failures.count) covers will be fetched later. The first: \(first)")
+                            self.log("cannot fetch \(failures.count) of the covers, trying again later: \(first)")
                         }
                     } catch {
                         if !Task.isCancelled { self.log("cannot fetch covers, trying again later: \(error)") }

@@ -44,7 +44,8 @@ struct Operation: Sendable {
     }
 }
 
-/// The operations, and the servers that they need.
+/// The operations, and the servers that they need. BOOKPLATE_OPERATIONS names those to run, separated by commas; all by
+/// default.
 final class Operations {
     private let hub: HubProcess
     private let sources: FaultServer

@@ -157,6 +157,7 @@ func copyLibrary(
     }
     do {
         let copy = try DatabaseQueue(path: path, configuration: LibraryFile.configuration())
+        // After an error, the caller removes the copy, so it does not matter whether it could be closed.
         defer { try? copy.close() }
         let (check, rows, books) = try copy.writeWithoutTransaction { db in
             do {

@@ -129,7 +129,7 @@ extension LibraryFile {
         }
         if removesOld {
             let identity = try await identity()
-            // A file that cannot be read is not known to belong to this library, so it stays.
+            // A file that cannot be read, for whatever reason, is not known to belong to this library, so it stays.
             let own = fileNames(in: folder).filter { name in
                 rotation.instant(of: name) != nil && (try? Self.identity(ofBackup: folder + "/" + name)) == identity
             }
