@@ -140,16 +140,18 @@ struct Wiring {
     var isOffline: Bool { Settings.means(on: settings[.offline]) }
 
     /// Looks up the queued items that are due, and fetches the covers of the books that were just saved. Called at the
-    /// end of a run. Each part takes at most 8 seconds, and the next run does the rest. A failure is printed, but does
-    /// not change the exit status.
-    func catchUp(_ library: LibraryFile, saved: Int) async {
+    /// end of a run. Each part takes at most 8 seconds, and the next run does the rest. A failure is printed. Only the
+    /// failure of a disk changes the exit status, because the next run cannot do better.
+    func catchUp(_ library: LibraryFile, saved: Int, _ report: ExitReport) async {
         guard !isOffline else { return }
         do {
             let flow = captureFlow(library)
             _ = try await withTimeLimit(.seconds(8)) { try await flow.lookUpDue { _ in } }
             if saved > 0 { try await fetchCovers(library, limit: saved, patience: .seconds(8)) }
         } catch {
-            Output.shared.printError(CommandError(describing: error).description)
+            let error = CommandError(describing: error)
+            Output.shared.printError(error.description)
+            if error.status == .inputOutput { report.record(error.status) }
         }
     }
 

@@ -205,6 +205,19 @@ import Testing
         }
     }
 
+    @Test func `says that a cover could not be stored, saves the book, and ends with 74`() throws {
+        try withSources { scan, openLibrary, _ in
+            let cover = try Data(contentsOf: ScanProcess.samples.appendingPathComponent("photos/webcam-640x480.jpg"))
+            openLibrary.on("/api/books", .json(Self.recordWithCover(at: openLibrary)))
+            openLibrary.on("/b/id/77-L.jpg", .answer(Array(cover), type: "image/jpeg"))
+            // A file is in the place of the folder of covers.
+            try Data().write(to: scan.home.appendingPathComponent("covers"))
+            let ending = try scan.run("--isbn", Self.dune, "--yes", "--json")
+            #expect(try ending.status == 74 && ending.events("saved").count == 1)
+            #expect(ending.err.contains("/covers"), "\(ending.err)")
+        }
+    }
+
     @Test func `fetches the cover of a saved book once and keeps it beside the library`() throws {
         try withSources { scan, openLibrary, _ in
             let cover = try Data(contentsOf: ScanProcess.samples.appendingPathComponent("photos/webcam-640x480.jpg"))

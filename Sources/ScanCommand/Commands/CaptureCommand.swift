@@ -109,7 +109,7 @@ struct CaptureCommand: AsyncParsableCommand {
             let library = try wiring.openLibrary()
             let target = CaptureTarget(
                 flow: wiring.captureFlow(library), history: library,
-                finish: { saved, _ in await wiring.catchUp(library, saved: saved) })
+                finish: { saved, report in await wiring.catchUp(library, saved: saved, report) })
             return try await capture(into: target, preset, wiring)
         }
         let hubRun = try await wiring.openHub(hub)

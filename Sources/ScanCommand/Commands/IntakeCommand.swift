@@ -69,7 +69,7 @@ struct IntakeCommand: AsyncParsableCommand {
             let run = CaptureRun(station: station, answer: answer, events: events)
             Interrupts.handle { "Interrupted. Books that were not saved are still in the queue." }
             try await run.answer(items)
-            await wiring.catchUp(library, saved: events.count(.saved))
+            await wiring.catchUp(library, saved: events.count(.saved), report)
             try report.end()
         }
     }
