@@ -224,8 +224,15 @@ public final class LibraryFile: Sendable {
         guard try fileFacts(path + "-wal")?.st_size ?? 0 == 0 else { return nil }
         let first = try DatabaseQueue(path: path, configuration: configuration)
         // At the first read, SQLite creates the log, with the owner and the mode of the library.
-        try first.read { db in _ = try Int.fetchOne(db, sql: "PRAGMA user_version") }
-        // Not yet in the log mode: the pool switches to it.
+        let read = { (db: Database) in _ = try Int.fetchOne(db, sql: "PRAGMA user_version") }
+        try first.read(read)
+        if try fileFacts(path + "-wal") == nil {
+            // The library has a rollback journal until now. GRDB's pool would not notice that the switch to the log
+            // fails when it is committed, because SQLite reports this only after the row with the new mode, and GRDB
+            // reads no further. Without the log, SQLite would not sync the end of each commit.
+            try first.writeWithoutTransaction { db in try db.execute(sql: "PRAGMA journal_mode = WAL") }
+            try first.read(read)
+        }
         guard try fileFacts(path + "-wal") != nil else { return first }
         do {
             // If another process has just written to the log, the bytes are appended, and its next commit overwrites
@@ -247,6 +254,9 @@ public final class LibraryFile: Sendable {
         configuration.foreignKeysEnabled = true
         configuration.busyMode = .callback { lockTimeout.waitForRetry(after: $0) }
         configuration.label = "bookplate.library"
+        // Each reader has a cache, a thread and two descriptors. Pages are read in milliseconds, so that even two long
+        // reads leave enough room for them.
+        configuration.maximumReaderCount = 3
         return configuration
     }
 

@@ -146,7 +146,7 @@ package final class Output: Sendable {
                 write(
                     "scan: cannot write the output: \(error). Everything that was captured and saved is in the library.\n",
                     to: STDERR_FILENO)
-                exit(RefusalKind.inputOutput.exitStatus)
+                _exit(RefusalKind.inputOutput.exitStatus)
             }
         }
     }

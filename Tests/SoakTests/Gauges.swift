@@ -35,12 +35,14 @@ struct Gauges: Sendable {
 }
 
 extension [Gauges] {
-    /// The value at rest: the smallest in each three minutes. What is lost for ever raises it as well. Above it, memory
-    /// goes up and down by a third as photos and pages come and go, and the log doubles while a backup reads the
+    /// The value at rest: the smallest in each whole three minutes. What is lost for ever raises it as well. Above it,
+    /// memory goes up and down by a third as photos and pages come and go, and the log doubles while a backup reads the
     /// library, so the slope of a line through all values or through the largest has an error of several percent.
     func atRest(_ value: KeyPath<Gauges, Double>) -> [(hours: Double, value: Double)] {
-        let windows = Dictionary(grouping: self) { Int($0.hours * 20) }.sorted { $0.key < $1.key }
-        return windows.compactMap { window, gauges in
+        let begin = first?.hours ?? 0
+        let windows = Dictionary(grouping: self) { Int(($0.hours - begin) * 20) }.sorted { $0.key < $1.key }
+        // The last window has not come to its end, and the smallest of fewer values is larger.
+        return windows.dropLast().compactMap { window, gauges in
             gauges.map { $0[keyPath: value] }.min().map { (hours: Double(window) / 20, value: $0) }
         }
     }

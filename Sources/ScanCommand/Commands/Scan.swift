@@ -1,5 +1,6 @@
 import ArgumentParser
 import CProcess
+import Glibc
 import Terminal
 
 /// The program. Without a command it captures books: `scan`, `scan --image cover.jpg`.
@@ -70,6 +71,13 @@ struct Scan: AsyncParsableCommand {
         Output.shared.showStatus("")
         if let error { Output.shared.printError(error.description) }
         await OpenedLibraries.backUpWhatChanged()
+        // The handlers that libraries have registered would free what libcurl's thread may still use; OpenSSL's cleanup
+        // is one of them (OPENSSL_cleanup(3)). The last handler to be registered is the first to be called.
+        on_exit(
+            { status, _ in
+                fflush(nil)
+                _exit(status)
+            }, nil)
         if let error { exit(withError: ExitCode(error.status.rawValue)) }
         // The argument parser throws these: exit codes, help, and wrong usage.
         if let failure { exit(withError: failure) }
