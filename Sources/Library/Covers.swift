@@ -3,6 +3,7 @@ import SystemCalls
 import FoundationEssentials
 import GRDB
 import Glibc
+import Synchronization
 
 extension LibraryFile: Covers {
     /// The maximum size of one picture, in bytes.
@@ -142,30 +143,50 @@ extension LibraryFile: Covers {
         guard let folder = folderBeside("covers") else { return }
         guard Self.isFileName(edition) else { throw LibraryError.noSuchEdition(edition) }
         let now = clock().milliseconds
-        // If the transaction fails, the file stays until a sweep: SQLite may have written all of a transaction whose
-        // sync failed, and then the next opening takes it for committed.
-        let isReplaced = try await write { db in
-            guard let row = try db.value(Int64.self, "SELECT id FROM edition WHERE uuid = ?", [edition.rawValue])
-            else { throw LibraryError.noSuchEdition(edition) }
-            let present = try db.row("SELECT state, stored FROM cover WHERE edition = ?", [row])
-            guard state == "person" || present?["state"] != "person" else { return false }
-            // The time is part of the file's name, so each picture has its own, and the picture that it replaces
-            // stays until this one is committed.
-            let stored = max(now, (present?["stored"] ?? 0) + 1)
-            // The picture is written inside the transaction, so that no other process can store a photo in between.
-            // The picture's row is written last.
-            try createFolderBeside(folder)
-            try replaceFile(
-                "\(folder)/\(self.coverName(edition, stored: stored))", with: bytes, mode: fileMode(in: folder))
-            try db.run(
-                """
-                INSERT INTO cover (edition, state, bytes, stored) VALUES (?, ?, ?, ?)
-                ON CONFLICT (edition) DO UPDATE
-                    SET state = excluded.state, bytes = excluded.bytes, stored = excluded.stored, retryAt = NULL
-                """, [row, state, bytes.count, stored])
-            return present != nil
+        let written = Mutex<Int64?>(nil)
+        do {
+            let isReplaced = try await write { db in
+                guard let row = try db.value(Int64.self, "SELECT id FROM edition WHERE uuid = ?", [edition.rawValue])
+                else { throw LibraryError.noSuchEdition(edition) }
+                let present = try db.row("SELECT state, stored FROM cover WHERE edition = ?", [row])
+                guard state == "person" || present?["state"] != "person" else { return false }
+                // The time is part of the file's name, so each picture has its own, and the picture that it replaces
+                // stays until this one is committed.
+                let stored = max(now, (present?["stored"] ?? 0) + 1)
+                // The picture is written inside the transaction, so that no other process can store a photo in between.
+                // The picture's row is written last.
+                try createFolderBeside(folder)
+                try replaceFile(
+                    "\(folder)/\(self.coverName(edition, stored: stored))", with: bytes, mode: fileMode(in: folder))
+                written.withLock { $0 = stored }
+                try db.run(
+                    """
+                    INSERT INTO cover (edition, state, bytes, stored) VALUES (?, ?, ?, ?)
+                    ON CONFLICT (edition) DO UPDATE
+                        SET state = excluded.state, bytes = excluded.bytes, stored = excluded.stored, retryAt = NULL
+                    """, [row, state, bytes.count, stored])
+                return present != nil
+            }
+            if isReplaced { try await unlinkUnkept([edition]) }
+        } catch LibraryError.inputOutput(let path, let code) {
+            // SQLite may have written all of a transaction whose sync failed, and then the next opening takes it for
+            // committed. Therefore the file stays until a sweep.
+            throw LibraryError.inputOutput(path: path, code: code)
+        } catch {
+            if let stored = written.withLock({ $0 }) { await unlinkUncommitted(edition, stored: stored) }
+            throw error
         }
-        if isReplaced { try await unlinkUnkept([edition]) }
+    }
+
+    /// Removes the file of a picture whose transaction has failed, unless the transaction was committed nevertheless.
+    private func unlinkUncommitted(_ edition: ID<Edition>, stored: Int64) async {
+        do {
+            guard try await storedCover(of: edition) != stored, let folder = folderBeside("covers") else { return }
+            unlink("\(folder)/\(coverName(edition, stored: stored))")
+        } catch {
+            // A later sweep removes the file. The caller throws the error of the transaction.
+            log("cannot remove a picture that was not stored: \(error)")
+        }
     }
 
     /// Removes the oldest fetched pictures until the others are within the limit. The removed pictures are not fetched

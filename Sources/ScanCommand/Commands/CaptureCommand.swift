@@ -115,7 +115,7 @@ struct CaptureCommand: AsyncParsableCommand {
         let hubRun = try await wiring.openHub(hub)
         let target = CaptureTarget(
             flow: hubRun.flow, history: hubRun.outbox, hub: hubRun,
-            finish: { _, report in if try await !hubRun.finish() { report.record(.unavailable) } })
+            finish: { _, report in report.record(try await hubRun.finish()) })
         hubRun.begin()
         try await capture(into: target, preset, wiring)
     }

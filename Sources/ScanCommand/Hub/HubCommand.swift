@@ -146,8 +146,8 @@ struct HubSendCommand: AsyncParsableCommand {
             try await run.outbox.deliverToPresentLibrary()
         }
         // If the hub no longer knows this station, it cannot have received everything, even if nothing waits.
-        let hasAll = try await run.finish()
-        guard hasAll, run.link.status != .unpaired else { throw ExitCode(ExitStatus.unavailable.rawValue) }
+        let status = try await run.finish().and(run.link.status == .unpaired ? .unavailable : .success)
+        guard status == .success else { throw ExitCode(status.rawValue) }
         Output.shared.printNotice("The hub has received everything.")
     }
 }

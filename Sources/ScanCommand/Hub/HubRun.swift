@@ -20,6 +20,7 @@ struct HubRun: Sendable {
     private let client: HubClient
     private let sender: HubSender<ContinuousClock>
     private let lookup: LookupChain
+    private let hubs: PairedHubs
 
     /// The longest time that a run waits for the hub before it ends.
     private static let patience: Duration = .seconds(8)
@@ -35,6 +36,7 @@ struct HubRun: Sendable {
             outbox: outbox, client: client, link: link, token: token, clock: ContinuousClock(),
             report: { listener.value($0) })
         (self.hub, self.outbox, self.listener, self.printer, self.lookup) = (hub, outbox, listener, printer, lookup)
+        hubs = wiring.hubs
     }
 
     /// Returns the events from the hub, for a screen. They are not printed until ``printEvents()`` is called.
@@ -64,20 +66,21 @@ struct HubRun: Sendable {
 
     /// Sends the rest of the outbox after the run, if the hub accepts it now, and prints how many captures still wait.
     ///
-    /// - Returns: true if the hub has all captures.
-    func finish() async throws -> Bool {
+    /// - Returns: the reason why captures still wait; ``ExitStatus/success`` if the hub has all of them.
+    func finish() async throws -> ExitStatus {
         sending.value?.cancel()
         await sending.value?.value
         let sender = sender
         // If sending is cut short, the next run continues it.
         _ = await withTimeLimit(Self.patience) { await sender.flush() }
         let waiting = try await outbox.undeliveredCount()
-        if waiting > 0 {
-            Output.shared.printNotice(
-                "\(counted(waiting, "capture")) \(waiting == 1 ? "waits" : "wait") in \(outbox.path ?? "memory") for the hub at \(hub.address). "
-                    + "To send \(waiting == 1 ? "it" : "them"), run 'scan hub send', or scan with --hub again.")
-        }
-        return waiting == 0
+        guard waiting > 0 else { return .success }
+        Output.shared.printNotice(
+            "\(counted(waiting, "capture")) \(waiting == 1 ? "waits" : "wait") in \(outbox.path ?? "memory") for the hub at \(hub.address). "
+                + "To send \(waiting == 1 ? "it" : "them"), run 'scan hub send', or scan with --hub again.")
+        // The hub's token is in this list. The error was printed when the token was read.
+        do { _ = try hubs.all() } catch { return CommandError(describing: error).status }
+        return .unavailable
     }
 }
 
