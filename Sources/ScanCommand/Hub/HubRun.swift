@@ -20,14 +20,16 @@ struct HubRun: Sendable {
     private let client: HubClient
     private let sender: HubSender<ContinuousClock>
     private let lookup: LookupChain
-    private let hubs: PairedHubs
+    /// The status for the error with which the hub's token could not be read; ``ExitStatus/success`` if there was none.
+    private let tokenFailure: SharedValue<ExitStatus>
 
     /// The longest time that a run waits for the hub before it ends.
     private static let patience: Duration = .seconds(8)
 
     init(_ hub: PairedHub, outbox: LibraryFile, lookup: LookupChain, wiring: Wiring) throws {
         let address = try HubAddress(hub.address)
-        let token = wiring.token(of: address)
+        let tokenFailure = SharedValue(ExitStatus.success)
+        let token = wiring.token(of: address) { status in tokenFailure.withLock { $0 = status } }
         let printer = HubEventPrinter()
         let listener = SharedValue<@Sendable (HubEvent) -> Void>({ printer.show($0) })
         client = HubClient(
@@ -36,7 +38,7 @@ struct HubRun: Sendable {
             outbox: outbox, client: client, link: link, token: token, clock: ContinuousClock(),
             report: { listener.value($0) })
         (self.hub, self.outbox, self.listener, self.printer, self.lookup) = (hub, outbox, listener, printer, lookup)
-        hubs = wiring.hubs
+        self.tokenFailure = tokenFailure
     }
 
     /// Returns the events from the hub, for a screen. They are not printed until ``printEvents()`` is called.
@@ -78,9 +80,7 @@ struct HubRun: Sendable {
         Output.shared.printNotice(
             "\(counted(waiting, "capture")) \(waiting == 1 ? "waits" : "wait") in \(outbox.path ?? "memory") for the hub at \(hub.address). "
                 + "To send \(waiting == 1 ? "it" : "them"), run 'scan hub send', or scan with --hub again.")
-        // The hub's token is in this list. The error was printed when the token was read.
-        do { _ = try hubs.all() } catch { return CommandError(describing: error).status }
-        return .unavailable
+        return tokenFailure.value == .success ? .unavailable : tokenFailure.value
     }
 }
 
@@ -115,14 +115,17 @@ extension Wiring {
     var userAgent: String { "Bookplate/\(productVersion) (+\(productURL))" }
 
     /// Returns a function that reads the hub's token from the file each time it is called, so that a run can continue
-    /// after a person has paired the station again.
-    func token(of address: HubAddress) -> @Sendable () -> String? {
+    /// after a person has paired the station again. An error is printed, and its status is reported.
+    func token(
+        of address: HubAddress, report: @escaping @Sendable (ExitStatus) -> Void
+    ) -> @Sendable () -> String? {
         let hubs = hubs
         return {
             do {
                 return try hubs.hub(at: address)?.token
             } catch {
                 Output.shared.printError("\(error)")
+                report(CommandError(describing: error).status)
                 return nil
             }
         }
