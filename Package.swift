@@ -145,8 +145,8 @@ let package = Package(
         .testTarget(
             name: "HubTests",
             dependencies: [
-                domain, "Async", "Hub", "HTTP", "Station", "Library", "Kiosk", "ScanCommand", "FaultServer",
-                "TestTools",
+                domain, "Async", "Hub", "HTTP", "Station", "SystemCalls", "Library", "Kiosk", "ScanCommand",
+                "FaultServer", "TestTools",
                 .product(name: "Logging", package: "swift-log"), grdb,
             ]),
         .testTarget(

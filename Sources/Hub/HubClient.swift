@@ -11,11 +11,14 @@ public protocol HubAPI: Sendable {
     func books(_ isbns: [ISBN], within limit: Duration) async throws(HubError) -> [HubBook]
 }
 
+/// Reads the station's token for its hub; `nil` if the station is not paired with the hub.
+public typealias HubToken = @Sendable () throws(PairedHubsError) -> String?
+
 /// The API of the hub over HTTP. An unknown server may answer at the address, so answers are limited in time and size,
 /// and items that were not requested are not accepted.
 public struct HubClient: HubAPI {
     private let address: HubAddress
-    private let token: @Sendable () -> String?
+    private let token: HubToken
     private let http: HTTPClient
 
     /// The size limit of a JSON request in bytes, which is a little below the 64 KiB that the hub accepts.
@@ -23,11 +26,11 @@ public struct HubClient: HubAPI {
     private static let pairing = "api/stations"
 
     /// - Parameters:
-    ///   - token: returns the current token; `nil` if there is none. It is called for every request, so that a station
-    ///     that has been paired again can continue.
+    ///   - token: returns the current token. It is called for every request, so that a station that has been paired
+    ///     again can continue.
     ///   - certificateFile: a PEM file with the certificate authorities to trust instead of the system's.
     public init(
-        address: HubAddress, userAgent: String, certificateFile: String?, token: @escaping @Sendable () -> String?
+        address: HubAddress, userAgent: String, certificateFile: String?, token: @escaping HubToken
     ) {
         self.address = address
         self.token = token
@@ -127,7 +130,12 @@ public struct HubClient: HubAPI {
     private func ask<Answer: Decodable>(
         _ method: HTTPRequest.Method, _ path: String, body: HTTPRequest.Body?, _ limits: HTTPLimits = HTTPLimits()
     ) async throws(HubError) -> Answer {
-        let token = token()
+        let token: String?
+        do throws(PairedHubsError) {
+            token = try self.token()
+        } catch {
+            throw .noToken(error)
+        }
         // Without a token only pairing is allowed, although a hub on this machine would answer other requests too.
         if token == nil, path != Self.pairing { throw .revoked }
         var request = HTTPRequest(
@@ -232,6 +240,8 @@ public enum HubError: Error, Sendable, Equatable, CustomStringConvertible {
     case badAddress(String)
     /// The hub is not available now. Trying again later may help.
     case away(String)
+    /// The list of hubs, which contains the token, cannot be read now. Nothing was sent.
+    case noToken(PairedHubsError)
     /// There is no token, or the hub does not accept it, for example because it was revoked.
     case revoked
     case wrongCode
@@ -251,6 +261,7 @@ public enum HubError: Error, Sendable, Equatable, CustomStringConvertible {
         switch self {
         case .badAddress(let why): why
         case .away(let why): "the hub is not available: \(why)"
+        case .noToken(let error): "\(error)"
         case .revoked: "the hub no longer knows this station; pair it again with 'scan hub pair'"
         case .wrongCode: "this is not the hub's access code"
         case .throttled(let seconds): "too many wrong codes; try again in \(seconds) s"
@@ -267,15 +278,19 @@ extension HubError: Refusal {
         switch self {
         case .badAddress: .invalid
         case .away, .notAHub, .throttled, .turnedAway, .failed: .unavailable
+        case .noToken(let error): error.kind
         case .revoked, .wrongCode: .permission
         case .refused: .refused
         }
     }
 
+    public var namesFile: Bool { if case .noToken(let error) = self { error.namesFile } else { false } }
+
     public var code: String {
         switch self {
         case .badAddress: "hubBadAddress"
         case .away: "hubAway"
+        case .noToken(let error): error.code
         case .revoked: "hubRevoked"
         case .wrongCode: "hubWrongCode"
         case .throttled: "hubThrottled"

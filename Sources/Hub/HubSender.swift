@@ -9,7 +9,7 @@ public struct HubSender<Time: Clock<Duration>>: Sendable {
     private let outbox: any Outbox
     private let client: any HubAPI
     private let link: HubLink
-    private let token: @Sendable () -> String?
+    private let token: HubToken
     private let clock: Time
     private let jitter: @Sendable () -> Double
     private let report: @Sendable (HubEvent) -> Void
@@ -21,11 +21,11 @@ public struct HubSender<Time: Clock<Duration>>: Sendable {
     static var longestPause: Duration { .seconds(60) }
 
     /// - Parameters:
-    ///   - token: returns the current token; `nil` if there is none. After a token has been revoked, nothing is sent
-    ///     until there is a different token.
+    ///   - token: returns the current token. After a token has been revoked, nothing is sent until there is a
+    ///     different token.
     ///   - jitter: returns a random factor for the pauses, so that stations do not all send at the same time.
     public init(
-        outbox: any Outbox, client: any HubAPI, link: HubLink, token: @escaping @Sendable () -> String?, clock: Time,
+        outbox: any Outbox, client: any HubAPI, link: HubLink, token: @escaping HubToken, clock: Time,
         jitter: @escaping @Sendable () -> Double = { .random(in: 0.75...1.25) },
         report: @escaping @Sendable (HubEvent) -> Void = { _ in }
     ) {
@@ -49,14 +49,17 @@ public struct HubSender<Time: Clock<Duration>>: Sendable {
         var failures = 0
         var isReported = false
         while !Task.isCancelled {
-            let usedToken = token()
             do {
-                try await round()
+                let usedToken = try token()
+                do {
+                    try await round()
+                } catch HubError.revoked {
+                    set(.unpaired)
+                    try await waitForToken(otherThan: usedToken)
+                    continue
+                }
                 (failures, isReported) = (0, false)
                 try await waitForWork()
-            } catch HubError.revoked {
-                set(.unpaired)
-                while !Task.isCancelled, token() == usedToken || token() == nil { await sleep(Self.pollInterval) }
             } catch {
                 if Task.isCancelled { return }
                 // If the hub answers but fails to handle some items, it is polled as often as usual, and the failure is
@@ -73,22 +76,19 @@ public struct HubSender<Time: Clock<Duration>>: Sendable {
 
     /// Sends all waiting items at the end of a run.
     ///
-    /// - Returns: true if the hub has received all items.
-    public func flush() async -> Bool {
+    /// - Returns: the error that has ended it, which is also reported; `nil` if the hub has received everything.
+    public func flush() async -> (any Error)? {
         do {
             try await round()
+            return nil
         } catch {
             if !Task.isCancelled { reportFailure(error) }
-        }
-        do {
-            return try await outbox.undeliveredCount() == 0
-        } catch {
-            if !Task.isCancelled { report(.error("\(error)")) }
-            return false
+            return error
         }
     }
 
     private func reportFailure(_ error: any Error) {
+        let error = (error as? PairedHubsError).map { HubError.noToken($0) } ?? error
         if let error = error as? HubError {
             link.record(error)
             report(.status(link.status))
@@ -246,6 +246,13 @@ public struct HubSender<Time: Clock<Duration>>: Sendable {
     private func sleep(_ duration: Duration) async {
         // The caller's loop ends if the task was cancelled.
         try? await clock.sleep(for: duration)
+    }
+
+    private func waitForToken(otherThan used: String?) async throws {
+        while !Task.isCancelled {
+            if let token = try token(), token != used { return }
+            await sleep(Self.pollInterval)
+        }
     }
 
     /// Waits until there is something to send, or until the hub has to be polled. Checking the outbox is cheap, because

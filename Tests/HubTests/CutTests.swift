@@ -92,7 +92,7 @@ import Testing
         let station = try await StationAtWork(hub)
         try await hub.stop()
         let items = try await station.capture(.dune, .emma)
-        #expect(await !station.sender.flush())
+        #expect(await station.sender.flush() != nil)
         let saved = try await station.confirm(items)
         #expect(saved.map(\.isSaved) == [true, true])
         #expect(try await station.shelf.books(with: [.dune])[.dune]?.count == 1, "it is known here that it is saved")

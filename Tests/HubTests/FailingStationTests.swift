@@ -3,6 +3,7 @@ import FaultServer
 import Foundation
 import GRDB
 import Synchronization
+import SystemCalls
 import TestTools
 import Testing
 
@@ -36,7 +37,7 @@ import Testing
         _ = try await capture(outbox, [.dune, .emma, .solaris, .kitchen])
         let hub = PickyHub { $0.isbn13 == ISBN.emma.digits ? error : nil }
         let events = Collected<HubEvent>()
-        #expect(await sender(outbox, hub, events).flush() == (waiting == 0))
+        #expect((await sender(outbox, hub, events).flush() == nil) == (waiting == 0))
         #expect(hub.accepted == [ISBN.dune, .solaris, .kitchen].map(\.digits))
         #expect(try await outbox.undelivered(limit: 9).count == waiting)
         let reasons = events.all.flatMap { event -> [String] in
@@ -62,7 +63,7 @@ import Testing
         let answered = Set(others.map(\.id))
         let hub = PickyHub(answered: answered) { $0.isbn13 == ISBN.emma.digits ? .failed("its own") : nil }
         let (events, link) = (Collected<HubEvent>(), HubLink())
-        #expect(await !sender(outbox, hub, events, link).flush())
+        #expect(await sender(outbox, hub, events, link).flush() != nil)
         let reported = events.all.flatMap { event -> [ID<QueueItem>] in
             guard case .news(let news) = event else { return [] }
             return news.compactMap { if case .answered(let id, .skipped, _) = $0 { id } else { nil } }
@@ -101,7 +102,7 @@ import Testing
         _ = try await capture(
             outbox, Array(repeating: [ISBN.dune, .emma, .solaris, .kitchen], count: 10).flatMap { $0 })
         let hub = PickyHub { _ in .failed("its own") }
-        #expect(await !sender(outbox, hub, Collected()).flush())
+        #expect(await sender(outbox, hub, Collected()).flush() != nil)
         #expect(hub.calls == 5)
         #expect(try await outbox.undeliveredCount() == 40)
         try FileManager.default.removeItem(atPath: folder)
@@ -116,11 +117,45 @@ import Testing
             address: try HubAddress(hub.address), userAgent: "test", certificateFile: nil, token: { nil })
         let link = HubLink()
         let sender = HubSender(outbox: outbox, client: client, link: link, token: { nil }, clock: ContinuousClock())
-        #expect(await !sender.flush())
+        #expect(await sender.flush() != nil)
         #expect(link.status == .unpaired)
         #expect(try await outbox.undeliveredCount() == 1)
         try await hub.stop()
         try FileManager.default.removeItem(atPath: folder)
+    }
+
+    @Test func `that cannot read its list of hubs for a moment stays paired, and then delivers`() async throws {
+        let hub = try await RunningHub()
+        let station = try await StationAtWork(hub)
+        _ = try await station.capture(.dune)
+        let error = PairedHubsError.unreadable(FileError(path: "hub.json", errno: .ioError))
+        let failures = Mutex(2)
+        let token = station.token
+        let read: HubToken = { () throws(PairedHubsError) in
+            let fails = failures.withLock { left in
+                defer { left = max(0, left - 1) }
+                return left > 0
+            }
+            if fails { throw error }
+            return token
+        }
+        let client = HubClient(
+            address: try HubAddress(hub.address), userAgent: "test", certificateFile: nil, token: read)
+        let (events, clock, link) = (Collected<HubEvent>(), JumpClock(), HubLink())
+        let sender = HubSender(
+            outbox: station.outbox, client: client, link: link, token: read, clock: clock, jitter: { 1 },
+            report: { events.add($0) })
+        #expect(await sender.flush() as? HubError == .noToken(error))
+        let task = Task { await sender.run() }
+        try await wait(for: "the delivery") { link.status == .up }
+        task.cancel()
+        await task.value
+        let statuses = events.all.compactMap { if case .status(let status) = $0 { status } else { nil } }
+        #expect(Array(statuses.prefix(3)) == [.away("\(error)"), .away("\(error)"), .up])
+        #expect(clock.slept.first == .seconds(1))
+        #expect(try await station.outbox.undeliveredCount() == 0)
+        try station.remove()
+        try await hub.stop()
     }
 
     @Test(arguments: [Date(timeIntervalSince1970: 7), Date(timeIntervalSinceNow: 86_400 * 365 * 50)])

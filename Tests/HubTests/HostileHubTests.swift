@@ -40,7 +40,7 @@ import Testing
         let sender = HubSender(outbox: outbox, client: client, link: link, token: { "token" }, clock: ContinuousClock())
         let items = try await outbox.enqueue(
             [Detection(isbn: .dune, raw: "x", origin: .camera)], preset: Preset(), lease: .zero, at: Date())
-        #expect(await !sender.flush())
+        #expect(await sender.flush() != nil)
         #expect(try await outbox.undeliveredCount() == 1)
         #expect(try await outbox.item(items[0].id)?.state == .waiting)
         guard case .away = link.status else {

@@ -123,7 +123,7 @@ final class StationAtWork: Sendable {
 
     /// Retries until the hub has everything, and its answers have come. A cut needs one retry.
     func deliver(tries: Int = 12) async throws {
-        for _ in 0..<tries where await sender.flush() && link.status == .up { return }
+        for _ in 0..<tries where await sender.flush() == nil && link.status == .up { return }
         throw NotDelivered()
     }
 

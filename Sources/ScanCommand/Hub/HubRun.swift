@@ -20,16 +20,15 @@ struct HubRun: Sendable {
     private let client: HubClient
     private let sender: HubSender<ContinuousClock>
     private let lookup: LookupChain
-    /// The status for the error with which the hub's token could not be read; ``ExitStatus/success`` if there was none.
-    private let tokenFailure: SharedValue<ExitStatus>
 
     /// The longest time that a run waits for the hub before it ends.
     private static let patience: Duration = .seconds(8)
 
     init(_ hub: PairedHub, outbox: LibraryFile, lookup: LookupChain, wiring: Wiring) throws {
         let address = try HubAddress(hub.address)
-        let tokenFailure = SharedValue(ExitStatus.success)
-        let token = wiring.token(of: address) { status in tokenFailure.withLock { $0 = status } }
+        let hubs = wiring.hubs
+        // The token is read from the file each time, so that a run can continue after the station was paired again.
+        let token: HubToken = { () throws(PairedHubsError) in try hubs.hub(at: address)?.token }
         let printer = HubEventPrinter()
         let listener = SharedValue<@Sendable (HubEvent) -> Void>({ printer.show($0) })
         client = HubClient(
@@ -38,7 +37,6 @@ struct HubRun: Sendable {
             outbox: outbox, client: client, link: link, token: token, clock: ContinuousClock(),
             report: { listener.value($0) })
         (self.hub, self.outbox, self.listener, self.printer, self.lookup) = (hub, outbox, listener, printer, lookup)
-        self.tokenFailure = tokenFailure
     }
 
     /// Returns the events from the hub, for a screen. They are not printed until ``printEvents()`` is called.
@@ -74,13 +72,14 @@ struct HubRun: Sendable {
         await sending.value?.value
         let sender = sender
         // If sending is cut short, the next run continues it.
-        _ = await withTimeLimit(Self.patience) { await sender.flush() }
+        let failure = await withTimeLimit(Self.patience) { await sender.flush() } ?? nil
         let waiting = try await outbox.undeliveredCount()
         guard waiting > 0 else { return .success }
         Output.shared.printNotice(
             "\(counted(waiting, "capture")) \(waiting == 1 ? "waits" : "wait") in \(outbox.path ?? "memory") for the hub at \(hub.address). "
                 + "To send \(waiting == 1 ? "it" : "them"), run 'scan hub send', or scan with --hub again.")
-        return tokenFailure.value == .success ? .unavailable : tokenFailure.value
+        // A list of hubs that this station cannot read is not the hub's fault.
+        return if case HubError.noToken(let error)? = failure { ExitStatus(error.kind) } else { .unavailable }
     }
 }
 
@@ -113,23 +112,6 @@ extension Wiring {
     var hubs: PairedHubs { PairedHubs(path: settings.paths.hubsFile) }
 
     var userAgent: String { "Bookplate/\(productVersion) (+\(productURL))" }
-
-    /// Returns a function that reads the hub's token from the file each time it is called, so that a run can continue
-    /// after a person has paired the station again. An error is printed, and its status is reported.
-    func token(
-        of address: HubAddress, report: @escaping @Sendable (ExitStatus) -> Void
-    ) -> @Sendable () -> String? {
-        let hubs = hubs
-        return {
-            do {
-                return try hubs.hub(at: address)?.token
-            } catch {
-                Output.shared.printError("\(error)")
-                report(CommandError(describing: error).status)
-                return nil
-            }
-        }
-    }
 
     /// Returns the hub with this address.
     ///
