@@ -80,7 +80,9 @@ struct Unexpected: Error, CustomStringConvertible {
 final class Service: Sendable {
     let household: Household
     let name: String
-    let port: Int
+    /// Keeps the port for this service while it does not run.
+    private let reservation: LoopbackListener
+    var port: Int { reservation.port }
     /// The file with everything that the service has logged.
     let log: URL
     private let running = Mutex<(process: Process, frames: FileHandle)?>(nil)
@@ -90,10 +92,8 @@ final class Service: Sendable {
     init(_ household: Household, named name: String) throws {
         self.household = household
         self.name = name
-        let listener = try LoopbackListener(queue: 1)
-        // The kernel hands out free ports all over their range, so hardly anything else gets this one meanwhile.
-        close(listener.descriptor)
-        port = listener.port
+        reservation = try LoopbackListener(queue: 1)
+        close(reservation.descriptor)
         log = household.folder.appendingPathComponent("\(name).log")
         // Writing to a killed service then fails instead of ending the tests.
         signal(SIGPIPE, SIG_IGN)
