@@ -97,7 +97,7 @@ struct Reader: Sendable {
             try await save(rows.filter { $0.status == "found" })
             try await skip(rows.filter { ["owned", "again"].contains($0.status) })
             if round % 9 == 0 { try await undo() }
-            if round % 5 == 0 { try await look(&random) }
+            if round % 5 == 0 { try await look(at: Self.pages[random.below(Self.pages.count)]) }
             if round % 12 == 0, let photo = photos.randomElement(using: &random) {
                 let (status, _) = await service.answer("POST", "/api/station/photos", photo, type: "image/jpeg")
                 if status == 200 { ledger.count("photos") }
@@ -137,9 +137,22 @@ struct Reader: Sendable {
         addAgain(Set(still.compactMap { $0["isbn13"] as? String }))
     }
 
-    private func look(_ random: inout SplitMix) async throws {
-        let pages = ["/", "/scan", "/library?q=book", "/intake", "/stats", "/settings", "/api/books?limit=20"]
-        let page = pages[random.below(pages.count)]
+    private static let pages = [
+        "/", "/scan", "/library?q=book", "/intake", "/stats", "/settings", "/api/books?limit=20",
+    ]
+
+    /// Opens all pages at the same time, as everyone in the house may. Happens every day, so that the service has all
+    /// the connections and threads that it can need from the first minutes.
+    func lookTogether() async throws {
+        for _ in 0..<10 {
+            try await withThrowingTaskGroup { group in
+                for page in Self.pages { group.addTask { try await look(at: page) } }
+                try await group.waitForAll()
+            }
+        }
+    }
+
+    private func look(at page: String) async throws {
         let (status, _) = await service.answer("GET", page)
         guard status == 200 || status == 0 else { throw Unexpected("GET \(page): \(status)") }
         ledger.count("pages")

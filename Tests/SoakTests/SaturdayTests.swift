@@ -122,6 +122,7 @@ private final class Soak: Sendable {
         try await withThrowingTaskGroup(of: Void.self) { people in
             for (index, reader) in readers.enumerated() {
                 people.addTask { try await reader.work(until: closing, seed: seed &* 2 &+ UInt64(index)) }
+                people.addTask { try await reader.lookTogether() }
             }
             people.addTask { [killed, ledger] in
                 try await Killer(service: killed, ledger: ledger).work(until: closing, seed: seed, every: pause)
