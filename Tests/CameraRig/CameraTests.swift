@@ -78,8 +78,9 @@ extension CameraRig {
         }
 
         @Test func `that is busy, forbidden or frozen is reported as such, and its controls are restored`() throws {
+            // The camera that freezes shows no code: an ISBN that is read at the very end is a line of its own.
             let rig = Rig(cameras: [
-                "uvc:webcam-640x480.jpg:640x480:10:MJPG", "loopback:webcam-640x480.jpg:640x480:10:GREY",
+                "uvc:webcam-640x480.jpg:640x480:10:MJPG", "loopback:no-code-table.jpg:640x480:10:GREY",
             ])
             let ending = try rig.run("trouble")
 
@@ -89,8 +90,8 @@ extension CameraRig {
             #expect(try ending.isbns(of: "busy", "captured") == [Self.first])
             let second = ending.lines(of: "second").first
             #expect(second?.contains("in use by \(ending.facts["first", default: "?"])") == true)
-            #expect(
-                ending.lines(of: "frozen").map { $0.contains("no new picture") } == [false, true, false])
+            let frozen = ending.lines(of: "frozen")
+            #expect(frozen.map { $0.contains("no new picture") } == [false, true, false], "\(frozen)")
             let denied = ending.lines(of: "denied").first
             #expect(denied?.contains("group 'video'") == true && denied?.contains("udev/70-bookplate.rules") == true)
 
