@@ -254,8 +254,11 @@ public final class LibraryFile: Sendable {
         configuration.foreignKeysEnabled = true
         configuration.busyMode = .callback { lockTimeout.waitForRetry(after: $0) }
         configuration.label = "bookplate.library"
-        // Each reader has a cache, a thread and two descriptors. Pages are read in milliseconds, so that even two long
-        // reads leave enough room for them.
+        // All connections share the threads of this queue: one per processor, and more only while accesses wait for the
+        // disk. Queues without a target start a thread whenever all others are busy, and those threads stay.
+        configuration.targetQueue = .global(qos: .userInitiated)
+        // Each reader has a cache and two descriptors. Pages are read in milliseconds, so that even two long reads
+        // leave enough room for them.
         configuration.maximumReaderCount = 3
         return configuration
     }

@@ -20,7 +20,7 @@ extension LibraryFile: LibraryWatch {
             var isReported = false
             while !Task.isCancelled {
                 do {
-                    if try await watcher.hasChanged() {
+                    if try watcher.hasChanged() {
                         count += 1
                         continuation.yield(count)
                     }
@@ -57,7 +57,7 @@ private struct FileWatcher {
     /// file was replaced, because then nothing is known about earlier commits.
     ///
     /// - Throws: an error of the file or of the database. After an error, call ``close()`` before the next attempt.
-    mutating func hasChanged() async throws -> Bool {
+    mutating func hasChanged() throws -> Bool {
         guard let facts = try fileFacts(path) else { throw LibraryError(errno: ENOENT, path: path) }
         let now = FileIdentity(device: UInt64(facts.st_dev), inode: UInt64(facts.st_ino))
         if now != identity { close() }
@@ -68,12 +68,18 @@ private struct FileWatcher {
             connection = try connections.open(path)
             (self.connection, identity) = (connection, now)
         }
-        // A single statement does not need one of GRDB's transactions.
-        let new = try await connection.unsafeRead { db in
-            try Int.fetchOne(db.cachedStatement(sql: "PRAGMA data_version"))
-        }
+        let new = try Self.version(on: connection)
         defer { version = new }
         return new != version
+    }
+
+    /// Reads the version on the caller's thread. It takes microseconds, and would otherwise keep threads of the other
+    /// connections awake.
+    private static func version(on connection: DatabaseQueue) throws -> Int? {
+        // A single statement does not need one of GRDB's transactions.
+        try connection.unsafeRead { db in
+            try Int.fetchOne(db.cachedStatement(sql: "PRAGMA data_version"))
+        }
     }
 
     mutating func close() {

@@ -29,6 +29,7 @@ import Testing
         var day = 0
         while ContinuousClock.now < end, day < soak.days.count {
             try await soak.run(day, killing: 15...45, patience: .seconds(30))
+            try await soak.night()
             day += 1
         }
         let shown = soak.days[..<day].reduce(0) { $0 + $1.shown.joined().count }
@@ -145,6 +146,10 @@ private final class Soak: Sendable {
         for reader in readers { try await reader.finish(patience: patience) }
         try await check(number)
     }
+
+    /// Leaves the services alone until the threads that have nothing to do end and unused memory is returned, so that
+    /// each three minutes contain a time at rest. The browsers stay open.
+    func night() async throws { try await Task.sleep(for: .seconds(30)) }
 
     private func check(_ number: Int) async throws {
         let items = try await household.objects("intake", "list", "--all")

@@ -1,5 +1,6 @@
 import Async
 import Bookplate
+import CProcess
 import Foundation
 import Kiosk
 import Library
@@ -52,7 +53,7 @@ extension KeptBackup {
     }
 }
 
-/// The service's regular work on its library: the daily backup, and a check for damage.
+/// The service's regular work: the daily backup, a check of the library for damage, and the return of unused memory.
 struct KioskMaintenance: Sendable {
     let library: LibraryFile
     let wiring: Wiring
@@ -65,6 +66,7 @@ struct KioskMaintenance: Sendable {
     /// Runs until the task is cancelled. A backup that is in progress at that time is abandoned, and is made later:
     /// after the next change to the library or the next start.
     func run() async {
+        async let _: Void = returnMemory()
         var checked: Date?
         var pause = Self.initialDelay
         while true {
@@ -72,6 +74,15 @@ struct KioskMaintenance: Sendable {
             pause = Self.interval
             await backUp()
             if checked.map({ -$0.timeIntervalSinceNow >= 86_400 }) ?? true, await check() { checked = Date() }
+        }
+    }
+
+    /// Returns unused memory to the system every 15 seconds. glibc automatically returns only the end of its heap, and
+    /// keeps what a photo or a long page leaves in the middle (malloc_trim(3)).
+    private func returnMemory() async {
+        while true {
+            do { try await Task.sleep(for: .seconds(15)) } catch { return }
+            malloc_trim(0)
         }
     }
 

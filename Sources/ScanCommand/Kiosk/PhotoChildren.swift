@@ -33,6 +33,9 @@ final class PhotoChildren: Sendable {
         (self.command, self.patience, self.limit) = (command, patience, limit)
         queue = OperationQueue()
         queue.maxConcurrentOperationCount = 2
+        // Waiting for a child process blocks a thread. At the default quality of service, that would be one of the few
+        // threads that run the service's tasks.
+        queue.qualityOfService = .utility
     }
 
     /// Reads one photo.
