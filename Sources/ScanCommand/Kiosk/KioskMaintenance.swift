@@ -77,11 +77,12 @@ struct KioskMaintenance: Sendable {
         }
     }
 
-    /// Returns unused memory to the system every 15 seconds. glibc automatically returns only the end of its heap, and
-    /// keeps what a photo or a long page leaves in the middle (malloc_trim(3)).
+    /// Returns unused memory to the system every 15 seconds: what the library keeps only to be faster, and what glibc
+    /// keeps after a photo or a long page, of which it automatically returns only the end of its heap (malloc_trim(3)).
     private func returnMemory() async {
         while true {
             do { try await Task.sleep(for: .seconds(15)) } catch { return }
+            library.releaseMemory()
             malloc_trim(0)
         }
     }
