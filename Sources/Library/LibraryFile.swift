@@ -126,8 +126,8 @@ public final class LibraryFile: Sendable {
         return LibraryFile(path: nil, device: device, database: queue, lock: nil, clock: clock, zone: zone)
     }
 
-    /// Frees the memory of SQLite's caches, and closes the connections for reading, as soon as accesses in progress have
-    /// ended. The next read opens a connection again, which takes a millisecond.
+    /// Frees the memory of SQLite's caches, and closes the connections for reading, as soon as accesses in progress
+    /// have ended. The next read opens a connection again, which takes a millisecond.
     public func releaseMemory() {
         (database as? DatabasePool)?.releaseMemoryEventually()
     }
