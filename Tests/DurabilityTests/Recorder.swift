@@ -37,7 +37,7 @@ struct Recorder: Sendable {
     ) throws -> Recording {
         let (trace, counts) = (scan.home.path + "/trace", scan.home.path + "/counts")
         try Data().write(to: URL(fileURLWithPath: trace))
-        try Data(count: 16).write(to: URL(fileURLWithPath: counts))
+        try Data(count: 24).write(to: URL(fileURLWithPath: counts))
         let running = try start(scan, arguments, input: input, disk: disk, trace: trace, counts: counts, fault: fault)
         if !isPatient {
             try waitBlocking(for: "the end of \(arguments)") {
@@ -52,7 +52,7 @@ struct Recorder: Sendable {
         }
         return Recording(
             calls: try Call.parse(Data(contentsOf: URL(fileURLWithPath: trace))), ending: ending, matching: number(0),
-            failed: number(1))
+            failed: number(1), ranExitHandlers: number(2) > 0)
     }
 
     /// Starts the program; its record is appended to `trace`.
@@ -78,6 +78,8 @@ struct Recording: Sendable {
     var matching: Int
     /// The number of calls that failed.
     var failed: Int
+    /// Whether the program called the exit handlers of its libraries.
+    var ranExitHandlers: Bool
 
     /// The words with which the program waits for room on a full disk.
     static let waiting = "Trying again every second"

@@ -6,7 +6,8 @@
 //   DURABILITY_FAULT   KINDS N ERROR MODE: of the calls whose kind is in the sum KINDS, the N-th (from 1) fails with
 //                      errno ERROR. MODE is "once"; "on": all later ones fail, too; "short": it writes half, and
 //                      succeeds; "full": it writes half, and all later ones fail
-//   DURABILITY_COUNTS  a file of 16 bytes, which receives the number of calls of these kinds, and of failed ones
+//   DURABILITY_COUNTS  a file of 24 bytes, which receives the number of calls of these kinds, the number of failed ones, and
+//                      whether the exit handlers of the program's libraries ran
 //
 // Nothing is synced in fact: the test decides what a power cut leaves, so recording is as fast on a disk as in memory.
 // Files whose name ends in "-shm" are not recorded, because SQLite changes them through mmap() and rebuilds them; calls for
@@ -45,7 +46,7 @@ static char root[PATH_MAX];
 static size_t root_length;
 static int trace = -1;
 static struct { int kinds; uint64_t number; int error; enum { ONCE, ON, SHORT, FULL } mode; } fault;
-static uint64_t own_counts[2], *counts = own_counts;
+static uint64_t own_counts[3], *counts = own_counts;
 static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 
 // The inode numbers of the folder's files, by which calls with descriptors are recognised, however these were copied.
@@ -74,7 +75,7 @@ __attribute__((constructor)) static void begin(void) {
     }
     if ((path = getenv("DURABILITY_COUNTS"))) {
         int file = REAL(open)(path, O_RDWR | O_CLOEXEC);
-        void *memory = file < 0 ? MAP_FAILED : REAL(mmap)(NULL, 16, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+        void *memory = file < 0 ? MAP_FAILED : REAL(mmap)(NULL, 24, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
         if (memory != MAP_FAILED) counts = memory;
         if (file >= 0) close(file);
     }
@@ -86,6 +87,9 @@ __attribute__((constructor)) static void begin(void) {
     unsetenv("LD_PRELOAD");
     root_length = strlen(root);
 }
+
+// Runs like the exit handlers of all other libraries.
+__attribute__((destructor)) static void end(void) { counts[2] = 1; }
 
 // Writes the path below the folder to `name`.
 //
