@@ -78,7 +78,7 @@ struct Recording: Sendable {
     var matching: Int
     /// The number of calls that failed.
     var failed: Int
-    /// Whether the program called the exit handlers of its libraries.
+    /// True if the program called the exit handlers of its libraries.
     var ranExitHandlers: Bool
 
     /// The words with which the program waits for room on a full disk.

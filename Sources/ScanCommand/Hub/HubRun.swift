@@ -78,8 +78,12 @@ struct HubRun: Sendable {
         Output.shared.printNotice(
             "\(counted(waiting, "capture")) \(waiting == 1 ? "waits" : "wait") in \(outbox.path ?? "memory") for the hub at \(hub.address). "
                 + "To send \(waiting == 1 ? "it" : "them"), run 'scan hub send', or scan with --hub again.")
-        // A list of hubs that this station cannot read is not the hub's fault.
-        return if case HubError.noToken(let error)? = failure { ExitStatus(error.kind) } else { .unavailable }
+        // A list of hubs or an outbox that this station cannot read is not the hub's fault.
+        return switch failure {
+        case HubError.noToken(let error)?: ExitStatus(error.kind)
+        case let error as LibraryError: ExitStatus(error.kind)
+        default: .unavailable
+        }
     }
 }
 
