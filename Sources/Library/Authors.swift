@@ -96,19 +96,20 @@ private struct AuthorCounts {
         try db.forEachRow("SELECT edition, count(*) FROM copy WHERE deleted IS NULL GROUP BY edition") {
             copies[$0[0]] = $0[1]
         }
-        // An author who is named several times in an edition counts only once, and once for each role.
-        var (edition, authors): (Int64?, [Int64: Set<Contributor.Role>]) = (nil, [:])
+        // An author who is named several times in an edition counts only once, and once for each role. Editions have
+        // few authors, so a list of them is searched faster than a dictionary.
+        var (edition, ofEdition): (Int64?, [(author: Int64, role: Contributor.Role)]) = (nil, [])
         try db.forEachRow("SELECT edition, author, role FROM editionAuthor ORDER BY edition") { row in
             if row[0] != edition {
                 edition = row[0]
-                authors.removeAll(keepingCapacity: true)
+                ofEdition.removeAll(keepingCapacity: true)
             }
             guard let count = copies[row[0]] else { return }
             let (author, role): (Int64, Contributor.Role) = (row[1], try row.word("role"))
-            if authors[author] == nil { books[author, default: 0] += count }
-            if authors[author, default: []].insert(role).inserted {
-                roles[author, default: [:]][role, default: 0] += count
-            }
+            if !ofEdition.contains(where: { $0.author == author }) { books[author, default: 0] += count }
+            guard !ofEdition.contains(where: { $0.author == author && $0.role == role }) else { return }
+            ofEdition.append((author, role))
+            roles[author, default: [:]][role, default: 0] += count
         }
     }
 }

@@ -4,7 +4,8 @@ extension StringProtocol {
     /// The text without characters that could control a terminal. Control characters other than line breaks, and
     /// bidirectional overrides, become spaces.
     package var printable: String {
-        String(
+        if utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) { return String(self) }
+        return String(
             String.UnicodeScalarView(
                 unicodeScalars.map { scalar in
                     switch scalar.value {
@@ -18,7 +19,10 @@ extension StringProtocol {
 
 extension String {
     /// The text on one line, without control characters.
-    package var oneLine: String { printable.replacingOccurrences(of: "\n", with: " ") }
+    package var oneLine: String {
+        let printable = printable
+        return printable.utf8.contains(0x0A) ? printable.replacingOccurrences(of: "\n", with: " ") : printable
+    }
 
     /// Returns the text, broken at spaces into lines of at most `width` columns. Only the first `most` lines are kept.
     package func wrapped(_ width: Int, atMost most: Int = 4) -> [String] {

@@ -5,6 +5,8 @@ extension Character {
     /// a combining mark alone. Source: Unicode Standard Annex 11, the ranges that are wide or full-width.
     var columns: Int {
         guard let scalar = unicodeScalars.first else { return 0 }
+        // Letters of most European languages are found without a search in Unicode's tables.
+        if (0x20..<0x7F).contains(scalar.value) || (0xC0..<0x250).contains(scalar.value) { return 1 }
         if scalar.properties.generalCategory == .nonspacingMark || scalar.properties.generalCategory == .format {
             return 0
         }
@@ -20,7 +22,10 @@ extension Character {
 
 extension String {
     /// The number of columns that the text takes on a terminal. Escape sequences are not counted.
-    package var columns: Int { withoutEscapes.reduce(0) { $0 + $1.columns } }
+    package var columns: Int {
+        if utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) { return utf8.count }
+        return withoutEscapes.reduce(0) { $0 + $1.columns }
+    }
 
     /// Returns the text cut to `width` columns, with an ellipsis where it was cut. The text must not contain escape
     /// sequences.

@@ -17,6 +17,10 @@ public protocol Stats: Sendable {
     ///   - period: the period of the totals.
     ///   - year: the year of the challenge and the cultural goals; `nil` for the current year.
     func overview(_ period: Period, year: Int?, at now: Date, in zone: TimeZone) async throws -> Overview
+    /// Returns the goals alone.
+    ///
+    /// - Parameter year: the year of the challenge and the cultural goals; `nil` for the current year.
+    func goals(year: Int?, at now: Date, in zone: TimeZone) async throws -> Goals
     /// Returns the days in the period on which anything was read, oldest first.
     func days(in period: Period, zone: TimeZone) async throws -> [DayStats]
     /// Returns what was started, finished or being read on this day in earlier years, latest year first.

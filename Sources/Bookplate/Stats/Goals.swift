@@ -1,3 +1,17 @@
+/// The goals of the library, and how far they are reached: a small part of the ``Overview``.
+public struct Goals: Sendable, Equatable {
+    /// The annual challenge; `nil` without a yearly goal.
+    public var challenge: Challenge?
+    /// The daily goal of the library; `nil` if none is set.
+    public var daily: DailyGoal?
+    /// The cultural goals in the order of their categories; books without a category come last.
+    public var cultural: [CulturalGoal]
+
+    public init(challenge: Challenge?, daily: DailyGoal?, cultural: [CulturalGoal]) {
+        (self.challenge, self.daily, self.cultural) = (challenge, daily, cultural)
+    }
+}
+
 /// The annual challenge: a number of books to finish in a year.
 public struct Challenge: Sendable, Equatable {
     public var year: Int

@@ -28,6 +28,8 @@ public struct Overview: Sendable, Equatable {
     /// The number of paused books.
     public var pauseCount: Int
 
+    public var goals: Goals { Goals(challenge: challenge, daily: dailyGoal, cultural: culturalGoals) }
+
     /// The number of sessions from which the recent pace is computed.
     public static let recentSessions = 10
     /// The maximum number of paused books that are listed.

@@ -86,22 +86,22 @@ extension CountedBook {
             ? "IN (SELECT reading.copy FROM reading)" : "IN (SELECT value FROM json_each(?))"
         let arguments: StatementArguments = copies.map { [jsonList($0)] } ?? []
         var authors: [Int64: [String]] = [:]
-        for row in try db.rows(
+        try db.forEachRow(
             """
             SELECT editionAuthor.edition, author.name FROM editionAuthor JOIN author ON author.id = editionAuthor.author
             WHERE editionAuthor.role = 'author'
                 AND editionAuthor.edition IN (SELECT copy.edition FROM copy WHERE copy.id \(wanted))
             ORDER BY editionAuthor.edition, position
-            """, arguments)
-        { authors[row["edition"], default: []].append(row["name"]) }
+            """, arguments
+        ) { authors[$0[0], default: []].append($0[1]) }
         var books: [Int64: CountedBook] = [:]
-        for row in try db.rows(
+        try db.forEachRow(
             """
             SELECT copy.id AS copyRow, copy.uuid AS copyID, edition.id AS editionRow, edition.uuid AS editionID,
                 edition.isbn, edition.title
             FROM copy JOIN edition ON edition.id = copy.edition WHERE copy.id \(wanted)
-            """, arguments)
-        {
+            """, arguments
+        ) { row in
             books[row["copyRow"]] = CountedBook(
                 id: ID(rawValue: row["copyID"]), title: row["title"], authors: authors[row["editionRow"]] ?? [],
                 isbn: try row.isbn(), edition: ID(rawValue: row["editionID"]))

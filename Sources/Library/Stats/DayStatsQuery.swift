@@ -63,32 +63,61 @@ struct DayStatsQuery {
     func copies(_ copies: ClosedRange<Int64>) throws -> [DayStats] {
         let isCounted = "copy.id BETWEEN ? AND ? AND copy.deleted IS NULL AND reading.state <> 'cancelled'"
         let bounds: StatementArguments = [copies.lowerBound, copies.upperBound]
-        let tables =
-            "copy CROSS JOIN reading ON reading.copy = copy.id CROSS JOIN session ON session.reading = reading.id"
+        // Sessions come in the order of their readings, as in blocks(of:), because sums of fractions depend on it.
+        let readings = "SELECT reading.id FROM copy CROSS JOIN reading ON reading.copy = copy.id WHERE \(isCounted)"
         let days = try days(
-            sessionRows("0", from: tables, where: isCounted), bounds, entryDays("0", where: isCounted), bounds)
+            sessionRows("0", from: Self.sessionsByReading, where: "session.reading IN (\(readings))"), bounds,
+            entryDays("0", where: isCounted), bounds)
         return days[0] ?? []
     }
 
+    /// Returns the days on which copies were read, oldest first, for all blocks of copies at once. Leaves out the same
+    /// as ``copies(_:)``.
+    ///
+    /// A scan of an index takes a third of the time that a search for the sessions of each reading would take.
+    ///
+    /// - Parameter block: the SQL expression for a copy's block.
+    func blocks(of block: String) throws -> [Int64: [DayStats]] {
+        let isCounted = "copy.deleted IS NULL AND reading.state <> 'cancelled'"
+        var blocks: [Int64: Int64] = [:]
+        try db.forEachRow(
+            "SELECT reading.id, \(block) FROM reading JOIN copy ON copy.id = reading.copy WHERE \(isCounted)"
+        ) { blocks[$0[0]] = $0[1] }
+        return try days(
+            sessionRows("session.reading", from: Self.sessionsByReading, where: "true"), [],
+            entryDays(block, where: isCounted), [], of: { blocks[$0] })
+    }
+
+    private static let sessionsByReading = "session INDEXED BY sessionByReading"
+
     /// Sums the results of ``sessionRows(_:from:where:)`` and ``entryDays(_:where:)`` by group and day.
     ///
+    /// - Parameter group: returns the group of the first column of a session, or `nil` to leave the session out. The
+    ///   default is the column itself.
     /// - Returns: the days of each group, oldest first.
     private func days(
         _ sessions: String, _ sessionArguments: StatementArguments, _ entries: String,
-        _ entryArguments: StatementArguments
+        _ entryArguments: StatementArguments, of group: (Int64) -> Int64? = { $0 }
     ) throws -> [Int64: [DayStats]] {
         var days: [Int64: [Int: DayStats]] = [:]
+        // The days of one group are kept at hand, since many rows of the same group follow one another.
+        var (current, ofCurrent): (Int64, [Int: DayStats]) = (.min, [:])
         func add(_ group: Int64, _ day: Int, _ change: (inout DayStats) -> Void) {
-            change(&days[group, default: [:]][day, default: DayStats(day: CalendarDay(number: day))])
+            if group != current {
+                if !ofCurrent.isEmpty { days[current] = ofCurrent }
+                (current, ofCurrent) = (group, days.removeValue(forKey: group) ?? [:])
+            }
+            change(&ofCurrent[day, default: DayStats(day: CalendarDay(number: day))])
         }
         var finder = DayFinder(local)
         // Sessions are grouped here and not in SQL, because SQLite would have to sort them first.
         try db.forEachRow(sessions, sessionArguments) { row in
+            guard let group = group(row[0]) else { return }
             let (start, end): (Int64, Int64) = (row[1], row[2])
             let (from, to): (Int, Int) = (row[3], row[4])
             // The numbers of a damaged file can be so far apart that their sums overflow.
             let (minutes, pages) = (Int((end &- start) / 60_000), max(0, min(StatsLimit.pages, to &- from)))
-            add(row[0], finder.day(of: start)) { day in
+            add(group, finder.day(of: start)) { day in
                 day.sessions += 1
                 day.minutes &+= minutes
                 day.pages += pages
@@ -102,7 +131,8 @@ struct DayStatsQuery {
                 day.pages += pages
             }
         }
-        return days.mapValues { $0.values.sorted { $0.day < $1.day } }
+        if !ofCurrent.isEmpty { days[current] = ofCurrent }
+        return days.mapValues { $0.sorted { $0.key < $1.key }.map(\.value) }
     }
 
     /// Returns, for each reading, the last progress entry of each day, oldest first.

@@ -11,7 +11,7 @@ extension LibraryFile: Stats {
         try await read { [statsBlocks] db in
             let today = CalendarDay(now, in: zone)
             let blocks = try statsBlocks.all(db, in: zone)
-            let memories = MemoriesQuery(blocks: blocks, today: today)
+            let memories = MemoriesQuery(readings: blocks.flatMap(\.readings), today: today)
             return YearSoFar(
                 today: today, days: blocks.days, finishes: blocks.finishes, yearlyGoal: try goal(db, .yearlyGoal),
                 dailyGoal: try goal(db, .dailyGoal),
@@ -37,14 +37,29 @@ extension LibraryFile: Stats {
         }
     }
 
+    public func goals(year: Int?, at now: Date, in zone: TimeZone) async throws -> Goals {
+        try await read { db in
+            let today = CalendarDay(now, in: zone)
+            let year = year ?? today.year
+            let challenge = try goal(db, .yearlyGoal).map { goal in
+                Challenge(year: year, goal: goal, done: try LibraryStatsQuery.finishes(db, in: year), today: today)
+            }
+            let daily = try goal(db, .dailyGoal).map { goal in
+                DailyGoal(goal: goal, days: try DayStatsQuery(db, in: zone).library(), today: today)
+            }
+            let cultural = try LibraryStatsQuery.culturalGoals(db, year: year)
+            return Goals(challenge: challenge, daily: daily, cultural: cultural)
+        }
+    }
+
     public func days(in period: Period, zone: TimeZone) async throws -> [DayStats] {
         try await read { db in try DayStatsQuery(db, in: zone).library(in: period) }
     }
 
     public func onThisDay(limit: Int, at now: Date, in zone: TimeZone) async throws -> [Memory] {
         try await read { [statsBlocks] db in
-            let blocks = try statsBlocks.all(db, in: zone)
-            return try MemoriesQuery(blocks: blocks, today: CalendarDay(now, in: zone)).all(db, limit: limit)
+            let readings = try statsBlocks.readings(db, in: zone)
+            return try MemoriesQuery(readings: readings, today: CalendarDay(now, in: zone)).all(db, limit: limit)
         }
     }
 
@@ -108,6 +123,18 @@ enum LibraryStatsQuery {
                     WHERE reading.id = ended.reading AND state <> 'cancelled' AND deleted IS NULL)
                 ORDER BY start DESC, id DESC LIMIT \(Overview.recentSessions))
             """)
+    }
+
+    /// Returns the number of readings that were finished in a year, in a month of it or on a day of it.
+    static func finishes(_ db: Database, in year: Int) throws -> Int {
+        // A year as text sorts before its months and days.
+        let name = CalendarDay(year: year)?.description ?? ""
+        return try db.value(
+            Int.self,
+            """
+            SELECT count(*) FROM reading JOIN copy ON copy.id = reading.copy
+            WHERE finished BETWEEN ? AND ? AND state = 'finished' AND copy.deleted IS NULL
+            """, [name, name + "-99"]) ?? 0
     }
 
     static func culturalGoals(_ db: Database, year: Int) throws -> [CulturalGoal] {

@@ -37,15 +37,43 @@ struct StatsBlock: Sendable, Equatable {
         var stopped: DateNumber?
         var isOpen: Bool
 
+        /// - Returns: `nil` if no date is known.
+        fileprivate init?(_ row: Row, _ state: Reading.State, finished: CalendarDay?) throws {
+            (self.row, copy) = (row["id"], row["copy"])
+            started = try row.day("started").map(DateNumber.init)
+            self.finished = finished.map(DateNumber.init)
+            stopped = try row.day("stopped").map(DateNumber.init)
+            isOpen = state == .open
+            if started == nil, finished == nil, stopped == nil { return nil }
+        }
+
+        /// Returns the dated readings of the library, without the other stats of its blocks.
+        static func all(_ db: Database) throws -> [DatedReading] {
+            var readings: [DatedReading] = []
+            try db.forEachRow(
+                """
+                SELECT reading.id, copy, state, started, finished, stopped
+                FROM reading JOIN copy ON copy.id = reading.copy
+                WHERE state <> 'cancelled' AND copy.deleted IS NULL AND coalesce(started, finished, stopped) IS NOT NULL
+                """
+            ) { row in
+                let reading = try DatedReading(row, row.word("state"), finished: row.day("finished"))
+                if let reading { readings.append(reading) }
+            }
+            return readings
+        }
+
         var dates: [DateNumber] { [started, finished, stopped].compactMap(\.self) }
 
-        /// Returns false only if the reading was certainly neither started, ended nor going on that day.
-        func mayBeRemembered(on day: DateNumber) -> Bool {
-            if day == started || day == finished || day == stopped { return true }
-            guard let started, started < day else { return false }
-            if isOpen { return true }
-            guard let end = finished ?? stopped else { return false }
-            return day < end
+        /// Returns false only if the reading was certainly neither started, ended nor going on on any of these days in
+        /// whatever year. Most readings of a library are left out by this check, which looks at no single year.
+        func mayBeRemembered(onAny days: [DateNumber.DayOfYear]) -> Bool {
+            days.contains { day in
+                if day == started?.dayOfYear || day == finished?.dayOfYear || day == stopped?.dayOfYear { return true }
+                guard let started else { return false }
+                let next = started.next(day)
+                return isOpen || (finished ?? stopped).map { next < $0 } ?? false
+            }
         }
     }
 
@@ -64,10 +92,23 @@ struct StatsBlock: Sendable, Equatable {
         }
 
         static func < (left: DateNumber, right: DateNumber) -> Bool { left.number < right.number }
+
+        /// A month and a day as a number such as 317.
+        struct DayOfYear: Equatable { fileprivate let number: Int32 }
+
+        var dayOfYear: DayOfYear { DayOfYear(number: number % 10_000) }
+
+        /// Returns the first date after this one that is this day of a year.
+        func next(_ day: DayOfYear) -> DateNumber {
+            let same = number - number % 10_000 + day.number
+            return DateNumber(number: same > number ? same : same + 10_000)
+        }
+
+        private init(number: Int32) { self.number = number }
     }
 
-    fileprivate init(_ db: Database, copies: ClosedRange<Int64>, _ dayStats: DayStatsQuery, in zone: TimeZone) throws {
-        days = try dayStats.copies(copies)
+    fileprivate init(_ db: Database, copies: ClosedRange<Int64>, days: [DayStats], in zone: TimeZone) throws {
+        self.days = days
         let pageCounts = try addCopies(db, copies)
         try addReadings(db, copies, pageCounts)
         beingRead = try ReadingNowRow.fetch(db, copies: copies).map { row in
@@ -89,12 +130,13 @@ struct StatsBlock: Sendable, Equatable {
             """, [copies.lowerBound, copies.upperBound]
         ) { row in
             counts.copies += 1
-            counts.byStatus[try row.word("status"), default: 0] += 1
+            counts.byStatus[try row.word("status", at: 1), default: 0] += 1
             if row[2] { counts.owned += 1 }
             if row[3] { counts.wishlist += 1 }
             if row[4] { counts.favourites += 1 }
             if let rating = row[5] as Int? { ratings[rating, default: 0] += 1 }
-            counts.byFormat[try row.optionalWord("format"), default: 0] += 1
+            let format: Metadata.Format? = row.hasNull(atIndex: 6) ? nil : try row.word("format", at: 6)
+            counts.byFormat[format, default: 0] += 1
             languages[row[7], default: 0] += 1
             pageCounts[row[0]] = row[8]
         }
@@ -112,16 +154,12 @@ struct StatsBlock: Sendable, Equatable {
         ) { row in
             let copy: Int64 = row[1]
             guard let pages = pageCounts[copy] else { return }
-            let state: Reading.State = try row.word("state")
+            let state: Reading.State = try row.word("state", at: 2)
             let finished = try row.day("finished")
             if state == .finished {
                 finishes[finished, default: Finishes(date: finished, books: 0)].add(books: 1, pages: pages)
             }
-            let reading = DatedReading(
-                row: row[0], copy: copy, started: try row.day("started").map(DateNumber.init),
-                finished: finished.map(DateNumber.init), stopped: try row.day("stopped").map(DateNumber.init),
-                isOpen: state == .open)
-            if !reading.dates.isEmpty { readings.append(reading) }
+            if let reading = try DatedReading(row, state, finished: finished) { readings.append(reading) }
         }
     }
 }
@@ -190,25 +228,37 @@ final class StatsBlocks: Sendable {
         var versions: [Int64: Int64] = [:]
         try db.forEachRow("SELECT block, version FROM statsBlock") { versions[$0[0]] = $0[1] }
         var blocks: [Int64: (version: Int64, stats: StatsBlock)] = [:]
-        var dayStats: DayStatsQuery?
+        var unknown: [(block: Int64, copies: ClosedRange<Int64>)] = []
         var last: Int64 = .min
         // Goes from block to block, so that gaps in the row ids cost nothing.
         while let first = try db.value(Int64.self, "SELECT min(id) FROM copy WHERE id >= ?", [last]) {
             let block = first >> Self.shift
             let copies = (block << Self.shift)...(block << Self.shift | (1 << Self.shift - 1))
-            let version = versions[block] ?? 0
-            if let found = known[block], found.version == version {
+            if let found = known[block], found.version == versions[block] ?? 0 {
                 blocks[block] = found
             } else {
-                let query = try dayStats ?? DayStatsQuery(db, in: zone)
-                dayStats = query
-                blocks[block] = (version, try StatsBlock(db, copies: copies, query, in: zone))
+                unknown.append((block, copies))
             }
             guard copies.upperBound < .max else { break }
             last = copies.upperBound + 1
         }
+        if !unknown.isEmpty {
+            let query = try DayStatsQuery(db, in: zone)
+            let days = unknown.count > blocks.count ? try query.blocks(of: "copy.id >> \(Self.shift)") : nil
+            for (block, copies) in unknown {
+                let days = if let days { days[block] ?? [] } else { try query.copies(copies) }
+                let stats = try StatsBlock(db, copies: copies, days: days, in: zone)
+                blocks[block] = (versions[block] ?? 0, stats)
+            }
+        }
         kept.withLock { $0 = Kept(zone: zone, blocks: blocks) }
         // Sums of fractions depend on the order of addition, so the order is always the same.
         return blocks.sorted { $0.key < $1.key }.map(\.value.stats)
+    }
+
+    /// Returns the dated readings of the library. If no blocks are in memory, it reads nothing else.
+    func readings(_ db: Database, in zone: TimeZone) throws -> [StatsBlock.DatedReading] {
+        let isEmpty = kept.withLock { $0.zone != zone || $0.blocks.isEmpty }
+        return isEmpty ? try StatsBlock.DatedReading.all(db) : try all(db, in: zone).flatMap(\.readings)
     }
 }

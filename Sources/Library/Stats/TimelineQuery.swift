@@ -114,7 +114,7 @@ struct LatestEventsQuery {
 
 /// Finds memories, which are events of readings on this day in earlier years, latest year first.
 struct MemoriesQuery {
-    let blocks: [StatsBlock]
+    let readings: [StatsBlock.DatedReading]
     let today: CalendarDay
 
     /// Returns memories, including those of books that were being read on this day.
@@ -132,35 +132,25 @@ struct MemoriesQuery {
         }
     }
 
-    /// Goes back year by year until there are enough memories.
+    /// Returns the memories, which have no books yet, because only few memories are shown.
     private func found(
         limit: Int, _ isWanted: (Memory.Event) -> Bool
     ) -> [(copy: Int64, memory: Memory)] {
         let order: [Memory.Event] = [.finished, .stopped, .started, .reading]
-        let readings = blocks.flatMap(\.readings)
-        let earliest = readings.lazy.flatMap(\.dates).min()?.date?.year ?? today.year
-        var all: [(copy: Int64, memory: Memory)] = []
-        var year = today.year - 1
-        while year >= earliest, all.count < limit, today.year - year <= Memory.mostYears {
-            let days = Memory.days(of: year, on: today).map(StatsBlock.DateNumber.init)
-            let found = readings.filter { days.contains(where: $0.mayBeRemembered) }.compactMap { reading in
-                memory(of: reading, in: year).map { (reading: reading, memory: $0) }
-            }.filter { isWanted($0.memory.event) }
-            all += found.sorted { left, right in
-                func rank(_ event: Memory.Event) -> Int { order.firstIndex(of: event) ?? 0 }
-                return (rank(left.memory.event), left.reading.row) < (rank(right.memory.event), right.reading.row)
-            }.map { ($0.reading.copy, $0.memory) }
-            year -= 1
+        // On 28 February, the 29th of leap years may be remembered, too, and the reverse.
+        let daysOfYear = (1...4).flatMap { Memory.days(of: today.year - $0, on: today) }
+            .map { StatsBlock.DateNumber($0).dayOfYear }
+        var found: [(row: Int64, copy: Int64, rank: Int, memory: Memory)] = []
+        for reading in readings where reading.mayBeRemembered(onAny: daysOfYear) {
+            let memories = Memory.memories(
+                of: Self.unknown, started: reading.started?.date, finished: reading.finished?.date,
+                stopped: reading.stopped?.date, isOpen: reading.isOpen, today: today)
+            for memory in memories where isWanted(memory.event) {
+                found.append((reading.row, reading.copy, order.firstIndex(of: memory.event) ?? 0, memory))
+            }
         }
-        return Array(all.prefix(limit))
-    }
-
-    /// Returns the memory without its book, which is fetched later, because only few memories are shown.
-    private func memory(of reading: StatsBlock.DatedReading, in year: Int) -> Memory? {
-        Memory.memories(
-            of: Self.unknown, started: reading.started?.date, finished: reading.finished?.date,
-            stopped: reading.stopped?.date, isOpen: reading.isOpen, today: today
-        ).first { $0.yearsAgo == today.year - year }
+        found.sort { ($0.memory.yearsAgo, $0.rank, $0.row) < ($1.memory.yearsAgo, $1.rank, $1.row) }
+        return found.prefix(limit).map { ($0.copy, $0.memory) }
     }
 
     private static let unknown = CountedBook(

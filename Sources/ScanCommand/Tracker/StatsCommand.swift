@@ -81,15 +81,15 @@ struct StatsChallenge: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let period = try year.map { try PeriodOptions.year($0) } ?? .all
-        let overview = try await paths.stats().overview(period, year: year, at: Date(), in: .current)
+        if let year { _ = try PeriodOptions.year(year) }
+        let goals = try await paths.stats().goals(year: year, at: Date(), in: .current)
         if output.json {
             return Output.shared.printLine([
-                "challenge": overview.challenge?.json ?? .null, "dailyGoal": overview.dailyGoal?.json ?? .null,
-                "culturalGoals": .array(overview.culturalGoals.map(\.json)),
+                "challenge": goals.challenge?.json ?? .null, "dailyGoal": goals.daily?.json ?? .null,
+                "culturalGoals": .array(goals.cultural.map(\.json)),
             ])
         }
-        Output.shared.printLine(Charts.forOutput.text(of: StatsScreen(overview: overview, charts: .forOutput).goals))
+        Output.shared.printLine(Charts.forOutput.text(of: GoalsScreen(goals: goals, charts: .forOutput).lines))
     }
 }
 

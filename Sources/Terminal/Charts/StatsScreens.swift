@@ -10,37 +10,14 @@ package struct StatsScreen {
 
     package var lines: [String] {
         var lines = [charts.style.strong("Reading statistics, \(overview.today)"), ""] + today + [""] + goals
-        lines += ["", heading(periodName)] + totals
+        lines += ["", charts.style.strong(periodName)] + totals
         lines += section("Pages by day", daysChart) + yearCharts
         lines += section("Books by year", yearsChart) + section("Ratings", ratings) + section("Books", counts)
         return lines + section("Paused", pauses)
     }
 
     /// The lines about the yearly challenge, the daily goal and the cultural goals.
-    package var goals: [String] {
-        var lines: [String] = []
-        if let challenge = overview.challenge {
-            lines += goal(
-                "Challenge \(challenge.year)", challenge.done, challenge.goal, "book", challenge.sentence)
-        } else {
-            lines.append(fact("Challenge", "no yearly goal; to set one, run 'scan settings set yearlyGoal N'"))
-        }
-        if let daily = overview.dailyGoal {
-            lines += goal(
-                "Daily goal", daily.pagesToday, daily.goal, "page",
-                "Met on \(counted(daily.daysMet, "day")), \(counted(daily.run, "day")) in a row")
-        } else {
-            lines.append(fact("Daily goal", "none; to set one, run 'scan settings set dailyGoal N'"))
-        }
-        guard !overview.culturalGoals.isEmpty else { return lines }
-        return lines + ["", heading("Cultural goals")]
-            + charts.bars(
-                overview.culturalGoals.map {
-                    Charts.Row(
-                        label: $0.category ?? "no category", value: $0.finished,
-                        detail: "\($0.finished) of \($0.books), \($0.finishedThisYear) this year")
-                })
-    }
+    private var goals: [String] { GoalsScreen(goals: overview.goals, charts: charts).lines }
 
     private var today: [String] {
         let streaks = overview.streaks
@@ -49,11 +26,11 @@ package struct StatsScreen {
         if streaks.current > 0, !streaks.readToday { streak += ", nothing read yet today" }
         if let end = streaks.longestEnd { streak += "; longest \(counted(streaks.longest, "day")), until \(end)" }
         return [
-            fact(
+            charts.fact(
                 "Today",
                 counted(read.pages, "page") + (read.minutes > 0 ? " · \(spoken(minutes: read.minutes))" : "")),
-            fact("Streak", streak),
-            fact(
+            charts.fact("Streak", streak),
+            charts.fact(
                 "Recent pace",
                 overview.recentPace.map { "\(rounded($0)) pages per hour" } ?? "no session has pages yet"
             ),
@@ -76,15 +53,15 @@ package struct StatsScreen {
         let totals = overview.totals
         var books = "\(counted(totals.booksFinished, "book")) finished"
         if totals.bookPages > 0 { books += " with \(counted(totals.bookPages, "page"))" }
-        var lines = [fact("Finished", books)]
+        var lines = [charts.fact("Finished", books)]
         if overview.period == .all, overview.dateUnknown.books > 0 {
-            lines.append(fact("", "\(overview.dateUnknown.books) of them without a date"))
+            lines.append(charts.fact("", "\(overview.dateUnknown.books) of them without a date"))
         }
         lines += [
-            fact("Pages", "\(totals.pages) read on \(counted(totals.daysRead, "day"))"),
-            fact("Time", "\(spoken(minutes: totals.minutes)) in \(counted(totals.sessions, "session"))"),
+            charts.fact("Pages", "\(totals.pages) read on \(counted(totals.daysRead, "day"))"),
+            charts.fact("Time", "\(spoken(minutes: totals.minutes)) in \(counted(totals.sessions, "session"))"),
         ]
-        if let pace = totals.pace { lines.append(fact("Pace", "\(rounded(pace)) pages per hour")) }
+        if let pace = totals.pace { lines.append(charts.fact("Pace", "\(rounded(pace)) pages per hour")) }
         return lines
     }
 
@@ -136,7 +113,7 @@ package struct StatsScreen {
         let rows = overview.ratings.byStar.enumerated().reversed().filter { $0.offset > 0 || $0.element > 0 }
         return charts.bars(
             rows.map { Charts.Row(label: $0.offset == 0 ? "< 1 \(star)" : "\($0.offset) \(star)", value: $0.element) })
-            + [fact("Mean", "\(rounded(mean)) over \(counted(overview.ratings.count, "book"))")]
+            + [charts.fact("Mean", "\(rounded(mean)) over \(counted(overview.ratings.count, "book"))")]
     }
 
     private var counts: [String] {
@@ -148,7 +125,7 @@ package struct StatsScreen {
         return charts.bars(
             Copy.Status.allCases.map { Charts.Row(label: $0.displayName, value: counts.byStatus[$0] ?? 0) })
             + [
-                fact(
+                charts.fact(
                     "In all",
                     "\(counts.copies): owned \(counts.owned), wishlist \(counts.wishlist), favourites \(counts.favourites)"
                 )
@@ -156,8 +133,8 @@ package struct StatsScreen {
             + (counts.copies == 0
                 ? []
                 : [
-                    fact("Formats", formats.joined(separator: ", ")),
-                    fact("Languages", languages.joined(separator: ", ")),
+                    charts.fact("Formats", formats.joined(separator: ", ")),
+                    charts.fact("Languages", languages.joined(separator: ", ")),
                 ])
     }
 
@@ -170,27 +147,60 @@ package struct StatsScreen {
         return shown + (more > 0 ? ["  and \(more) more"] : [])
     }
 
+    private func section(_ title: String, _ lines: [String]) -> [String] {
+        lines.isEmpty ? [] : ["", charts.style.strong(title)] + lines
+    }
+
+    private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+}
+
+/// The goals of the library, as lines for a terminal.
+package struct GoalsScreen {
+    let goals: Goals
+    let charts: Charts
+
+    package init(goals: Goals, charts: Charts) { (self.goals, self.charts) = (goals, charts) }
+
+    package var lines: [String] {
+        var lines: [String] = []
+        if let challenge = goals.challenge {
+            lines += goal(
+                "Challenge \(challenge.year)", challenge.done, challenge.goal, "book", challenge.sentence)
+        } else {
+            lines.append(charts.fact("Challenge", "no yearly goal; to set one, run 'scan settings set yearlyGoal N'"))
+        }
+        if let daily = goals.daily {
+            lines += goal(
+                "Daily goal", daily.pagesToday, daily.goal, "page",
+                "Met on \(counted(daily.daysMet, "day")), \(counted(daily.run, "day")) in a row")
+        } else {
+            lines.append(charts.fact("Daily goal", "none; to set one, run 'scan settings set dailyGoal N'"))
+        }
+        guard !goals.cultural.isEmpty else { return lines }
+        return lines + ["", charts.style.strong("Cultural goals")]
+            + charts.bars(
+                goals.cultural.map {
+                    Charts.Row(
+                        label: $0.category ?? "no category", value: $0.finished,
+                        detail: "\($0.finished) of \($0.books), \($0.finishedThisYear) this year")
+                })
+    }
+
     private func goal(_ name: String, _ done: Int, _ goal: Int, _ noun: String, _ sentence: String) -> [String] {
         let words = "\(done) of \(counted(goal, noun))"
         let room = max(8, min(charts.longestTrack, charts.width - 18 - words.columns))
         let bar = charts.progress(Double(done) / Double(max(1, goal)), width: room)
-        return ["  " + charts.style.faint(name.padded(15)) + bar + " " + words, fact("", sentence)]
+        return ["  " + charts.style.faint(name.padded(15)) + bar + " " + words, charts.fact("", sentence)]
     }
+}
 
-    private func heading(_ text: String) -> String { charts.style.strong(text) }
-
-    private func section(_ title: String, _ lines: [String]) -> [String] {
-        lines.isEmpty ? [] : ["", heading(title)] + lines
-    }
-
+extension Charts {
     /// Returns a label and its text, which is broken into lines as wide as the charts.
-    private func fact(_ label: String, _ text: String) -> String {
-        text.wrapped(charts.width - 17).enumerated().map { index, part in
-            "  " + charts.style.faint((index == 0 ? label : "").padded(15)) + part
+    fileprivate func fact(_ label: String, _ text: String) -> String {
+        text.wrapped(width - 17).enumerated().map { index, part in
+            "  " + style.faint((index == 0 ? label : "").padded(15)) + part
         }.joined(separator: "\n")
     }
-
-    private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 }
 
 /// The statistics of one book, as lines for a terminal.
@@ -296,8 +306,7 @@ package struct MemoryScreen {
             return "No book was started, finished or being read on this day in earlier years.".wrapped(charts.width)
         }
         var lines: [String] = []
-        for year in Set(memories.map(\.yearsAgo)).sorted() {
-            let ofYear = memories.filter { $0.yearsAgo == year }
+        for (year, ofYear) in Dictionary(grouping: memories, by: \.yearsAgo).sorted(by: { $0.key < $1.key }) {
             guard let first = ofYear.first else { continue }
             lines += (lines.isEmpty ? [] : [""])
             lines.append(
