@@ -31,6 +31,9 @@ final class Ledger: Sendable {
         }
     }
 
+    /// Forgets that these books were saved, because they leave the library.
+    func clear(_ isbns: some Sequence<String>) { state.withLock { $0.saved.subtract(isbns) } }
+
     /// Removes the books whose save somebody is about to undo.
     ///
     /// - Parameters:

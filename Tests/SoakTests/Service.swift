@@ -54,7 +54,7 @@ struct Household: Sendable {
         try await scan(arguments, input: input)
     }
 
-    private func scan(_ arguments: [String], input: String = "") async throws -> ScanProcess.Ending {
+    func scan(_ arguments: [String], input: String = "") async throws -> ScanProcess.Ending {
         let running = try program.start(arguments, input: Data(input.utf8), atMost: .seconds(1200))
         try await wait(for: "the end of scan \(arguments)", within: .seconds(1200)) { !running.process.isRunning }
         return try running.wait()
