@@ -115,7 +115,7 @@ def bench_load(scan, library):
 def bench_pages(scan, library, rounds=9, limit=100):
     """Measures each page alone: from a service that has just started, while nothing changes, and each time after a change to a book."""
     kiosk, home = Kiosk(scan, library, "--no-camera"), tempfile.TemporaryDirectory()
-    hits = kiosk.ask("/api/books?limit=200")["hits"]
+    hits = kiosk.ask("/api/books?limit=200&status=reading")["hits"]
     book = next(hit for hit in hits if hit["isbn13"] and hit["pageCount"] and hit["pageCount"] > 10 * rounds)
     pages = ["/home", "/stats", "/stats?period=all", "/stats/timeline", "/library", "/library?q=the+garden", "/library?status=reading&sort=title",
              f"/books/{book['id']}", "/scan", "/intake", "/settings", "/api/home", "/api/stats", "/api/stats/on-this-day"]
