@@ -81,24 +81,24 @@ private enum SystemCallFilter {
     private static func program(process: pid_t) -> [sock_filter] {
         var count = 0
         let calls = cprocess_computing_calls(&count)
-        return [
-            load(architecture), skip(1, ifEqual: cprocess_architecture), end(SECCOMP_RET_KILL_PROCESS), load(number),
-        ]
-            + UnsafeBufferPointer(start: calls, count: count).flatMap { call in on(call, [end(allowed)]) }
+        let computing = UnsafeBufferPointer(start: calls, count: count)
+        let rules: [[sock_filter]] = [
+            [load(architecture), skip(1, ifEqual: cprocess_architecture), end(SECCOMP_RET_KILL_PROCESS), load(number)],
+            computing.flatMap { call in on(call, [end(allowed)]) },
             // No memory that is executed, and none that is shared, which RLIMIT_DATA would not count.
-            + on(cprocess_mprotect, unless(argument: 2, has: PROT_EXEC, [end(allowed)]))
-            + on(
+            on(cprocess_mprotect, unless(argument: 2, has: PROT_EXEC, [end(allowed)])),
+            on(
                 cprocess_mmap,
-                unless(argument: 2, has: PROT_EXEC, unless(argument: 3, has: MAP_SHARED, [end(allowed)])))
+                unless(argument: 2, has: PROT_EXEC, unless(argument: 3, has: MAP_SHARED, [end(allowed)]))),
             // Threads, but no processes. The flags of clone3 are in memory, where a filter cannot see them; without it,
             // glibc uses clone.
-            + on(cprocess_clone, [load(argument(0)), skip(1, ifAny: UInt32(CLONE_THREAD)), end(denied), end(allowed)])
-            + on(cprocess_clone3, [end(SECCOMP_RET_ERRNO | UInt32(ENOSYS))])
+            on(cprocess_clone, [load(argument(0)), skip(1, ifAny: UInt32(CLONE_THREAD)), end(denied), end(allowed)]),
+            on(cprocess_clone3, [end(SECCOMP_RET_ERRNO | UInt32(ENOSYS))]),
             // Signals to itself: abort() raises SIGABRT.
-            + on(
-                cprocess_tgkill,
-                [load(argument(0)), skip(1, ifEqual: UInt32(process)), end(denied), end(allowed)])
-            + [end(denied)]
+            on(cprocess_tgkill, [load(argument(0)), skip(1, ifEqual: UInt32(process)), end(denied), end(allowed)]),
+            [end(denied)],
+        ]
+        return Array(rules.joined())
     }
 
     private static let allowed = SECCOMP_RET_ALLOW

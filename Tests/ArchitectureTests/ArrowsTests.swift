@@ -59,7 +59,7 @@ private let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().d
 
     @Test func `keep the domain free of files, network and databases`() throws {
         for (file, imports) in try importsBelow("Sources/Bookplate") {
-            #expect(imports.isSubset(of: ["FoundationEssentials"]), "\(file)")
+            #expect(imports.isSubset(of: ["FoundationEssentials", "Dispatch"]), "\(file)")
         }
     }
 }

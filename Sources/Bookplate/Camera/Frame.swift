@@ -1,3 +1,5 @@
+import Dispatch
+
 /// One grey picture: a camera's frame, or a photo at some scale.
 ///
 /// `luma` holds `height` rows of `bytesPerLine` bytes (the stride), from 0 for black to 255 for white; only the first
@@ -112,9 +114,7 @@ extension CaptureFormat: CustomStringConvertible {
 
 extension Duration {
     /// The time since the machine started, without the time for which it slept: CLOCK_MONOTONIC, the clock of V4L2's
-    /// timestamps (V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC). Setting the system clock does not change it.
-    public static var monotonicNow: Duration {
-        let clock = SuspendingClock()
-        return clock.systemEpoch.duration(to: clock.now)
-    }
+    /// timestamps (V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC). Setting the system clock does not change it. DispatchTime reads
+    /// this clock; SuspendingClock has an epoch only since Swift 6.3, and arm64 is built with 6.2.
+    public static var monotonicNow: Duration { .nanoseconds(DispatchTime.now().uptimeNanoseconds) }
 }

@@ -54,7 +54,8 @@ struct CameraChecks {
             return Check(
                 "rate", .unknown, "too few frames to measure", next: "To measure for longer, use --seconds 10.")
         }
-        let rate = Double(findings.counts.delivered + findings.counts.skipped) / (findings.elapsed / .seconds(1))
+        let seconds: Double = findings.elapsed / .seconds(1)
+        let rate = Double(findings.counts.delivered + findings.counts.skipped) / seconds
         let announced = given.framesPerSecond.map { "; the camera announced \($0.rounded(to: 1))" } ?? ""
         let fact = "\(rate.rounded(to: 1)) frames per second\(announced)"
         guard rate < 0.8 * (given.framesPerSecond ?? 12) else { return Check("rate", .ok, fact) }
