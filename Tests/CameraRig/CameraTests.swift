@@ -2,7 +2,7 @@ import TestTools
 import Testing
 
 extension CameraRig {
-    @Suite struct `A camera` {
+    @Suite(.enabled(if: Rig.isReady, Rig.reason)) struct `A camera` {
         /// webcam-640x480.jpg, and the two books of overlapping.jpg.
         private static let (first, second, third) = ("9780141439846", "9780743273565", "9780201835953")
 

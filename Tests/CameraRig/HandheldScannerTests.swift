@@ -1,7 +1,7 @@
 import Testing
 
 extension CameraRig {
-    @Suite struct `A handheld scanner` {
+    @Suite(.enabled(if: Rig.isReady, Rig.reason)) struct `A handheld scanner` {
         @Test
         func `is grabbed by scan, is used again after it was unplugged, and no other device is grabbed in its place`()
             throws

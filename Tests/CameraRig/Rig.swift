@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Runs `scan` against real V4L2 and evdev drivers: camera-rig boots a kernel in QEMU, creates the cameras there, and
-/// runs one of the scripts of guest/, with this machine's files visible.
+/// runs one of the scripts of guest/, with this machine's files visible, or those of a Debian for arm64.
 struct Rig {
     /// "1" if script/test --all, --long or script/camera-test has prepared the rig; else the reason why it is not
     /// ready.
@@ -11,7 +11,9 @@ struct Rig {
     static let reason: Comment = "\(announced ?? "needs QEMU: script/camera-test or script/test --all")"
 
     private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    private static let guest = folder.appendingPathComponent("guest")
     static let root = folder.deletingLastPathComponent().deletingLastPathComponent()
+    private static let samples = root.appendingPathComponent("samples")
     /// The program beside the tests' own executable.
     private static let program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
         .deletingLastPathComponent().appendingPathComponent("scan").path
@@ -23,9 +25,43 @@ struct Rig {
     /// True to run udev with the project's rule.
     var hasUdev = false
     var environment: [String: String] = [:]
+    /// The kernel and files of an arm64 machine; `nil` for those of this machine.
+    var arm64: Arm64?
     /// The time limit in seconds, much more than is needed: the processor is emulated, and other work may run at the
     /// same time.
     var limit = 240
+
+    /// An arm64 machine, which is emulated on others. It runs a release build.
+    struct Arm64 {
+        /// The program's path, or the reason why there is none.
+        private static let announced =
+            ProcessInfo.processInfo.environment["BOOKPLATE_ARM64_RIG"]
+            ?? "builds the program for arm64 and emulates a machine: script/test --arm64"
+        static let isReady = announced.hasPrefix("/")
+        static let reason: Comment = "\(announced)"
+
+        /// The folder of the Debian whose kernel and files the machine has.
+        var root: String
+        /// The package of the kernel.
+        var kernel: String
+        /// The processor, by QEMU's name for it.
+        var processor: String
+
+        /// - Parameter variable: the environment variable with the folder of the Debian.
+        init(root variable: String, kernel: String, processor: String) throws {
+            root = try #require(ProcessInfo.processInfo.environment[variable], "\(variable) names no folder")
+            (self.kernel, self.processor) = (kernel, processor)
+        }
+
+        fileprivate var program: String { Self.announced }
+        fileprivate var arguments: [String] {
+            // The machine has no other files of this project.
+            let folders = [URL(fileURLWithPath: program).deletingLastPathComponent(), Rig.guest, Rig.samples]
+            return [
+                "--arch", "arm64", "--root", root, "--kernel", kernel, "--cpu", processor, "--boot-timeout", "600",
+            ] + folders.flatMap { ["--read", $0.path] }
+        }
+    }
 
     struct Ending {
         let status: Int32
@@ -69,18 +105,18 @@ struct Rig {
             "run", "--no-prepare", "--cwd", "/tmp", "--share", share.path, "--timeout", "\(limit)", "--page-seconds",
             "0",
         ]
+        if let arm64 { arguments += arm64.arguments }
         for (number, camera) in cameras.enumerated() {
             arguments += ["--camera", try Self.named(camera, pages: home.appendingPathComponent("pages-\(number)"))]
         }
         if hasUdev { arguments += ["--rules", Self.root.appendingPathComponent("udev/70-bookplate.rules").path] }
         let inside = [
-            "SCAN": Self.program, "GUEST": Self.folder.appendingPathComponent("guest").path, "OUT": share.path,
-            "HOME": "/tmp",
-            "BOOKPLATE_OFFLINE": "1", "BOOKPLATE_INDEX": Self.root.appendingPathComponent("samples/index.sqlite").path,
+            "SCAN": arm64?.program ?? Self.program, "GUEST": Self.guest.path, "OUT": share.path, "HOME": "/tmp",
+            "BOOKPLATE_OFFLINE": "1", "BOOKPLATE_INDEX": Self.samples.appendingPathComponent("index.sqlite").path,
         ].merging(environment) { $1 }
         for (name, value) in inside.sorted(by: { $0.key < $1.key }) { arguments += ["--env", "\(name)=\(value)"] }
         process.arguments =
-            arguments + ["--", "/bin/sh", Self.folder.appendingPathComponent("guest/\(script).sh").path]
+            arguments + ["--", "/bin/sh", Self.guest.appendingPathComponent("\(script).sh").path]
         let (out, err) = (home.appendingPathComponent("out"), home.appendingPathComponent("err"))
         for file in [out, err] { try Data().write(to: file) }
         process.standardInput = FileHandle.nullDevice
@@ -102,7 +138,7 @@ struct Rig {
     private static func named(_ camera: String, pages: URL) throws -> String {
         let parts = camera.split(separator: ":", maxSplits: 2).map(String.init)
         guard parts.count == 3 else { return camera }
-        let photos = parts[1].split(separator: "+").map { root.appendingPathComponent("samples/photos/\($0)") }
+        let photos = parts[1].split(separator: "+").map { samples.appendingPathComponent("photos/\($0)") }
         guard photos.count > 1 else { return "\(parts[0]):\(photos[0].path):\(parts[2])" }
         try FileManager.default.createDirectory(at: pages, withIntermediateDirectories: true)
         for (number, photo) in photos.enumerated() {
@@ -135,4 +171,4 @@ struct Rig {
 }
 
 /// Tests that need real drivers. They run one at a time, so that each boot has the machine to itself.
-@Suite(.serialized, .enabled(if: Rig.isReady, Rig.reason)) enum CameraRig {}
+@Suite(.serialized) enum CameraRig {}

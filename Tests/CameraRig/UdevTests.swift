@@ -1,7 +1,7 @@
 import Testing
 
 extension CameraRig {
-    @Suite struct `The udev rule` {
+    @Suite(.enabled(if: Rig.isReady, Rig.reason)) struct `The udev rule` {
         @Test func `links the first USB camera for the group and the user at the screen, whenever it is plugged in`()
             throws
         {
