@@ -30,7 +30,7 @@ private let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().d
 
     @Test(arguments: all) func `name only scripts and source files that exist`(path: String) throws {
         let text = try text(path)
-        let scripts = text.matches(of: /\bscript\/[a-z-]+/).map { String($0.output) }
+        let scripts = text.matches(of: /\bscript\/[a-z0-9-]+/).map { String($0.output) }
         let sources = text.matches(of: /`((?:Sources|Tests|udev)\/[^`\s]+)`/).map { String($0.1) }
         for name in Set(scripts + sources) {
             #expect(FileManager.default.fileExists(atPath: root.appendingPathComponent(name).path), "\(path): \(name)")
