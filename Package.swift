@@ -108,7 +108,7 @@ let package = Package(
             name: "CodeMaker", dependencies: [domain, "TestTools"], path: "Tests/CodeMaker", swiftSettings: optimized),
         .executableTarget(
             name: "DecodeBench", dependencies: [domain, "Capture", "Decoder", "CodeMaker", "ZBarPeer"],
-            path: "Tests/DecodeBench"),
+            path: "Tests/DecodeBench", exclude: ["count-instructions.c"]),
         .testTarget(name: "BookplateTests", dependencies: [domain, "TestTools"]),
         .testTarget(
             name: "CaptureTests",
@@ -175,6 +175,8 @@ let package = Package(
         .testTarget(name: "CameraRig", dependencies: ["TestTools"], exclude: ["rig", "guest"]),
         // Tests the pages in a real browser. It depends on ScanCommand because it starts the program.
         .testTarget(name: "BrowserTests", dependencies: ["ScanCommand", "HTTP", "LibraryMaker", "TestTools"]),
+        // Compares the program for arm64 with the one for this machine.
+        .testTarget(name: "Arm64Tests", dependencies: ["ScanCommand", "DecodeBench", "TestTools"]),
         .testTarget(name: "ArchitectureTests", exclude: ["features.md"]),
     ],
     swiftLanguageModes: [.v6]

@@ -7,15 +7,17 @@ import ZBarPeer
 /// Reads photos with our decoder and with libzbar in turns, from the same grey picture in memory, on one thread.
 ///
 /// `DecodeBench ROUNDS PHOTO...` prints one JSON object per photo; `DecodeBench --sequences FROM-TO` prints one for all
-/// (``Sequences``). Started by script/bench.
+/// (``Sequences``), and `DecodeBench --answers FROM-TO` prints what was read in each. Started by script/bench, and by
+/// the tests that compare processors.
 @main
 struct DecodeBench {
     static func main() throws {
         let arguments = CommandLine.arguments.dropFirst()
-        if arguments.first == "--sequences" {
+        if let mode = arguments.first, ["--sequences", "--answers"].contains(mode) {
             let seeds = (arguments.dropFirst().first ?? "").split(separator: "-").compactMap { UInt64($0) }
             guard seeds.count == 2, seeds[0] < seeds[1] else { usage() }
-            return try Sequences.run(seeds[0]..<seeds[1])
+            let range = seeds[0]..<seeds[1]
+            return try mode == "--answers" ? Sequences.list(range) : Sequences.run(range)
         }
         guard let rounds = arguments.first.flatMap({ Int($0) }), rounds > 0, arguments.count > 1 else { usage() }
         var decoder = try PhotoReader()
@@ -49,7 +51,8 @@ struct DecodeBench {
     }
 
     private static func usage() -> Never {
-        FileHandle.standardError.write(Data("usage: DecodeBench ROUNDS PHOTO... | --sequences FROM-TO\n".utf8))
+        let usage = "usage: DecodeBench ROUNDS PHOTO... | --sequences FROM-TO | --answers FROM-TO\n"
+        FileHandle.standardError.write(Data(usage.utf8))
         exit(64)
     }
 

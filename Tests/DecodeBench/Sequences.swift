@@ -48,6 +48,19 @@ enum Sequences {
         print(String(decoding: try JSONEncoder().encode(outcome), as: UTF8.self))
     }
 
+    /// Prints a line for each sequence: its number, a checksum of its pictures (FNV-1a), and the accepted payloads.
+    static func list(_ seeds: Range<UInt64>) throws {
+        var frame = Frame(width: HardSequence.width, height: HardSequence.height)
+        for seed in seeds {
+            var (sequence, checksum) = (HardSequence(seed: seed), 0xcbf2_9ce4_8422_2325 as UInt64)
+            for _ in 0..<HardSequence.frames {
+                sequence.draw(into: &frame)
+                frame.withLuma { for byte in $0 { checksum = (checksum ^ UInt64(byte)) &* 0x100_0000_01b3 } }
+            }
+            print(seed, String(checksum, radix: 16), try show(seed, &frame).accepted.sorted().joined(separator: " "))
+        }
+    }
+
     /// Shows a sequence to a decoder that has just been started.
     ///
     /// - Returns: the accepted payloads, and the CPU time of each frame in milliseconds.

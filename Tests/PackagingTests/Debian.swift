@@ -1,9 +1,28 @@
 import Foundation
 import Testing
 
-/// A minimal Debian 12 in a folder: created once by debootstrap, kept, and copied for each test. systemd does not run
-/// in it; a stand-in for systemctl records the commands of the package.
+/// A minimal Debian in a folder: created once by debootstrap, kept, and copied for each test. systemd does not run in
+/// it; a stand-in for systemctl records the commands of the package.
 struct Debian {
+    /// A release, for this machine's architecture or for another that is emulated.
+    enum System: String, CaseIterable, CustomTestStringConvertible {
+        case debian12 = "debian-12"
+        case debian12OnArm64 = "debian-12 for arm64"
+        case debian13OnArm64 = "debian-13 for arm64"
+
+        var testDescription: String { rawValue }
+
+        /// Returns the folder of the unmodified system, which is created at the first call.
+        func kept() async throws -> String {
+            guard self != .debian12 else { return try await Debian.kept() }
+            let name = String(rawValue.prefix { $0 != " " })
+            let made = try await Ran(
+                ["\(Built.root)/script/arm64", "root", name], environment: ProcessInfo.processInfo.environment)
+            try #require(made.status == 0, "\(made.text)")
+            return String(made.text.split(separator: "\n").last ?? "")
+        }
+    }
+
     let folder: String
 
     /// The folder in which unmodified systems are kept between runs.
@@ -11,10 +30,9 @@ struct Debian {
         let environment = ProcessInfo.processInfo.environment
         return (environment["XDG_CACHE_HOME"] ?? (environment["HOME"] ?? "/root") + "/.cache") + "/bookplate"
     }
-    private static var kept: String { cache + "/debian-12" }
 
-    static func fresh(_ body: (Debian) async throws -> Void) async throws {
-        let files = FileManager.default
+    private static func kept() async throws -> String {
+        let (files, kept) = (FileManager.default, cache + "/debian-12")
         if !files.fileExists(atPath: kept) {
             let partial = kept + ".partial"
             if files.fileExists(atPath: partial) { try files.removeItem(atPath: partial) }
@@ -23,6 +41,12 @@ struct Debian {
             try #require(made.status == 0, "\(made.text)")
             try files.moveItem(atPath: partial, toPath: kept)
         }
+        return kept
+    }
+
+    /// Calls the body with a copy of the system.
+    static func fresh(_ system: System = .debian12, _ body: (Debian) async throws -> Void) async throws {
+        let (files, kept) = (FileManager.default, try await system.kept())
         let folder = NSTemporaryDirectory() + "debian-\(UUID().uuidString)"
         let copied = try await Ran(["cp", "-a", "--reflink=auto", kept, folder])
         try #require(copied.status == 0, "\(copied.text)")
@@ -82,14 +106,19 @@ struct Debian {
     }
 }
 
-/// The package that is tested, made by `script/test --long`.
+/// The packages that are tested, made by `script/test`.
 enum Package {
-    private static let value =
-        ProcessInfo.processInfo.environment["BOOKPLATE_PACKAGE"]
-        ?? "installs a package in a folder with a Debian: script/test --package as root"
-    static let path: String? = value.hasPrefix("/") ? value : nil
+    private static let environment = ProcessInfo.processInfo.environment
     /// The reason why there is no package.
-    static let reason = value
+    static let reason =
+        environment["BOOKPLATE_PACKAGE"]
+        ?? "installs a package in a folder with a Debian: script/test --package as root"
+    static let path: String? = reason.hasPrefix("/") ? reason : nil
+    /// The reason why there is no package for arm64.
+    static let arm64Reason =
+        environment["BOOKPLATE_ARM64_PACKAGE"]
+        ?? "installs a package in a folder with a Debian for arm64: script/test --arm64 as root"
+    static let arm64Path: String? = arm64Reason.hasPrefix("/") ? arm64Reason : nil
 
     /// Builds a package with the same content and a higher version, and returns its path.
     static func upgraded(_ path: String, to version: String, in folder: String) async throws -> String {

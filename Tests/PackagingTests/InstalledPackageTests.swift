@@ -4,13 +4,43 @@ import TestTools
 import Testing
 
 @Suite(.enabled(if: Package.path != nil, "\(Package.reason)")) struct `The package` {
-    private let library = "/var/lib/bookplate/library.sqlite"
-
     /// A package that loses data would be the worst failure: this test must never be skipped before a release.
     @Test(.timeLimit(.minutes(20)))
     func `keeps every book when installed, upgraded, removed, purged and installed again`() async throws {
-        let package = try #require(Package.path)
-        try await Debian.fresh { debian in
+        try await Installation(package: #require(Package.path)).keepsEveryBook(on: .debian12)
+    }
+
+    @Test(.enabled(if: Built.has("lintian"), "lintian is missing: apt-get install lintian"), .timeLimit(.minutes(5)))
+    func `passes lintian without errors`() async throws { try await passLintian(#require(Package.path)) }
+}
+
+@Suite(.serialized, .enabled(if: Package.arm64Path != nil, "\(Package.arm64Reason)")) struct `The package for arm64` {
+    @Test(.timeLimit(.minutes(60)), arguments: [Debian.System.debian12OnArm64, .debian13OnArm64])
+    func `keeps every book when installed, upgraded, removed, purged and installed again`(_ system: Debian.System)
+        async throws
+    {
+        try await Installation(package: #require(Package.arm64Path)).keepsEveryBook(on: system)
+    }
+
+    @Test(.enabled(if: Built.has("lintian"), "lintian is missing: apt-get install lintian"), .timeLimit(.minutes(5)))
+    func `passes lintian without errors`() async throws { try await passLintian(#require(Package.arm64Path)) }
+}
+
+private func passLintian(_ package: String) async throws {
+    let ran = try await Ran(["lintian", "--no-cfg", "--allow-root", "--fail-on", "error", package])
+    print(ran.text)
+    #expect(ran.status == 0, "\(ran.text)")
+}
+
+/// The life of a package on a machine.
+private struct Installation {
+    let package: String
+    private let library = "/var/lib/bookplate/library.sqlite"
+
+    init(package: String) { self.package = package }
+
+    func keepsEveryBook(on system: Debian.System) async throws {
+        try await Debian.fresh(system) { debian in
             try await debian.run("apt-get", "update")
             try await install(package, as: "first.deb", in: debian)
             let version = try await debian.run("scan", "--version")
@@ -30,14 +60,6 @@ import Testing
             try await install(package, as: "again.deb", in: debian)
             #expect(try await titles(debian) == books)
         }
-    }
-
-    @Test(.enabled(if: Built.has("lintian"), "lintian is missing: apt-get install lintian"), .timeLimit(.minutes(5)))
-    func `passes lintian without errors`() async throws {
-        let package = try #require(Package.path)
-        let ran = try await Ran(["lintian", "--no-cfg", "--allow-root", "--fail-on", "error", package])
-        print(ran.text)
-        #expect(ran.status == 0, "\(ran.text)")
     }
 
     private func install(_ package: String, as name: String, in debian: Debian) async throws {

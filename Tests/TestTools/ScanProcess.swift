@@ -7,6 +7,7 @@ public struct ScanProcess: Sendable {
     public var environment: [String: String]
     /// The command before the program, such as one that sets a variable for the program alone.
     public var prefix: [String] = []
+    public var executable = Self.program
 
     public static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
@@ -128,7 +129,7 @@ public struct ScanProcess: Sendable {
         let process = Process()
         // A session of its own has no controlling terminal, however the tests are run.
         process.executableURL = URL(fileURLWithPath: "/usr/bin/setsid")
-        process.arguments = ["--wait"] + prefix + [Self.program.path] + arguments
+        process.arguments = ["--wait"] + prefix + [executable.path] + arguments
         process.environment = environment
         process.currentDirectoryURL = home
         let (inFile, out, err) = (file("in"), file("out"), file("err"))
