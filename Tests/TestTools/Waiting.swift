@@ -65,3 +65,7 @@ public func children(of process: Int32) -> [Int32] {
 
 /// True if the tests that take minutes or hours are run (BOOKPLATE_LONG_TESTS=1, which `script/test --long` sets).
 public let isLong = ProcessInfo.processInfo.environment["BOOKPLATE_LONG_TESTS"] == "1"
+
+/// True if QEMU emulates the processor, as script/test --arm64 does. Some calls of the system do not reach the kernel
+/// then.
+public let isEmulated = ProcessInfo.processInfo.environment["BOOKPLATE_EMULATED"] == "1"

@@ -86,6 +86,9 @@ struct DumpLines: ~Copyable {
     static let maxLength = 1 << 20
 
     private let file: gzFile
+    /// The first error. A truncated compressed file seems to end normally; only gzerror() reports the error, and since
+    /// zlib 1.3.2 only until the next read.
+    private var failure: OfflineIndexError?
     private let path: String
     private(set) var tooLong = 0
 
@@ -115,7 +118,8 @@ struct DumpLines: ~Copyable {
         var isSkipping = false
         while true {
             let count = gzread(file, buffer.baseAddress! + filled, UInt32(capacity - filled))
-            guard count >= 0 else { throw broken() }
+            failure = failure ?? error()
+            guard count >= 0 else { throw failure ?? .brokenDump(path: path, cause: "zlib code \(count)") }
             filled += Int(count)
             var start = 0
             while let end = lineBreak(in: buffer[start..<filled]).map({ start + $0 }) {
@@ -154,10 +158,7 @@ struct DumpLines: ~Copyable {
         _ last: UnsafeBufferPointer<UInt8>, _ isSkipping: Bool,
         _ body: (UnsafeBufferPointer<UInt8>, _ offset: Int) throws -> Void
     ) throws {
-        // A truncated compressed file seems to end normally; only gzerror() reports the error.
-        var code: Int32 = 0
-        _ = gzerror(file, &code)
-        guard code == Z_OK || code == Z_STREAM_END else { throw broken() }
+        if let failure { throw failure }
         if isSkipping {
             tooLong += 1
         } else if !last.isEmpty {
@@ -165,9 +166,11 @@ struct DumpLines: ~Copyable {
         }
     }
 
-    private func broken() -> OfflineIndexError {
+    /// Returns the error of the last read.
+    private func error() -> OfflineIndexError? {
         var code: Int32 = 0
         let text = gzerror(file, &code).map { String(cString: $0) } ?? ""
+        guard code != Z_OK, code != Z_STREAM_END else { return nil }
         let cause = code == Z_ERRNO ? "\(Errno.current)" : text.isEmpty ? "zlib code \(code)" : text
         return code == Z_ERRNO ? .unreadable(path: path, cause: cause) : .brokenDump(path: path, cause: cause)
     }
