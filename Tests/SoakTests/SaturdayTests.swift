@@ -150,10 +150,9 @@ private final class Soak: Sendable {
         try await check(number)
     }
 
-    /// Deletes the books of the day for good, because a service needs some 70 bytes for each book of its library, and
-    /// every Saturday shall begin with the same library. Then leaves the services alone until the threads that have
-    /// nothing to do end and unused memory is returned, so that each three minutes contain a time at rest. The browsers
-    /// stay open.
+    /// Deletes the books of the day for good, so that every Saturday begins with a library of the same size. Then
+    /// leaves the services alone until the threads that have nothing to do end and unused memory is returned, so that
+    /// each three minutes contain a time at rest. The browsers stay open.
     func night(after number: Int) async throws {
         let known = Set(days[...number].flatMap(\.all)).union(ledger.captured)
         let books = try await household.objects("library", "list").filter { book in
