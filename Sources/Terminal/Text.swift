@@ -4,7 +4,7 @@ extension StringProtocol {
     /// The text without characters that could control a terminal. Control characters other than line breaks, and
     /// bidirectional overrides, become spaces.
     package var printable: String {
-        if utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) { return String(self) }
+        if isPlainASCII { return String(self) }
         return String(
             String.UnicodeScalarView(
                 unicodeScalars.map { scalar in
@@ -15,6 +15,11 @@ extension StringProtocol {
                     }
                 }))
     }
+}
+
+extension StringProtocol {
+    /// True if the text has only printable ASCII characters, each of which takes one column.
+    var isPlainASCII: Bool { utf8.allSatisfy { (0x20..<0x7F).contains($0) } }
 }
 
 extension String {

@@ -23,7 +23,7 @@ extension Character {
 extension String {
     /// The number of columns that the text takes on a terminal. Escape sequences are not counted.
     package var columns: Int {
-        if utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) { return utf8.count }
+        if isPlainASCII { return utf8.count }
         return withoutEscapes.reduce(0) { $0 + $1.columns }
     }
 
