@@ -132,10 +132,11 @@ public final class LibraryFile: Sendable {
         (database as? DatabasePool)?.releaseMemoryEventually()
     }
 
-    /// Copies the write-ahead log into the file and closes the file. A process that ends without calling this loses
-    /// nothing, but then the next opening checks the whole file.
-    public func close() throws {
-        closeGuard.close()
+    /// Waits for the reads in progress and refuses further ones, copies the write-ahead log into the file, and closes
+    /// the file. A process that ends without calling this loses nothing, but then the next opening checks the whole
+    /// file.
+    public func close() async throws {
+        await closeGuard.close()
         // Readers close first, because SQLite copies the log into the file when the last connection closes, and a
         // reader cannot write.
         try watches.end()
@@ -328,11 +329,13 @@ final class CloseGuard: Sendable {
         return try await read()
     }
 
-    /// Refuses further reads, and waits for the reads that are running, but for at most `limit`. Reads that are still
-    /// running after that are interrupted when their connections close.
-    func close(within limit: Duration = .seconds(1)) {
+    /// Refuses further reads, and waits for the reads in progress. It blocks no thread, because a read needs one of the
+    /// threads for tasks to end, and there is only one for each processor.
+    func close() async {
         isClosed.withLock { $0 = true }
-        _ = reads.wait(timeout: .now() + limit / .seconds(1))
+        await withCheckedContinuation { continuation in
+            reads.notify(queue: .global()) { continuation.resume() }
+        }
     }
 }
 

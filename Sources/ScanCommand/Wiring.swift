@@ -187,25 +187,27 @@ enum OpenedLibraries {
         opened.withLock { $0?.append(Opened(library: library, backupFolder: backupFolder)) }
     }
 
-    /// Makes the daily backup if there is none for today, with a progress bar if it takes long. A failure is printed,
-    /// but does not change the exit status.
-    static func backUpWhatChanged() async {
+    /// Makes the daily backup of the library that was changed, and closes the libraries. A failure is printed, but does
+    /// not change the exit status.
+    static func backUpAndClose() async {
         // The list is emptied, because a library is closed cleanly when its last reference is released.
         let libraries = opened.withLock { opened in
             defer { opened = nil }
             return opened ?? []
         }
+        if let changed = libraries.first(where: { $0.library.hasChanges }) { await backUp(changed) }
         // A task that is still ending may hold a reference to the library. Therefore the library is closed explicitly,
         // which merges its write-ahead log into it. If that fails, nothing is lost, because the log is read when the
         // library is opened again.
-        defer {
-            for opened in libraries {
-                do { try opened.library.close() } catch {
-                    Output.shared.printError("the library was not closed cleanly: \(CommandError(describing: error))")
-                }
+        for opened in libraries {
+            do { try await opened.library.close() } catch {
+                Output.shared.printError("the library was not closed cleanly: \(CommandError(describing: error))")
             }
         }
-        guard let changed = libraries.first(where: { $0.library.hasChanges }) else { return }
+    }
+
+    /// Makes the daily backup if there is none for today, with a progress bar if it takes long.
+    private static func backUp(_ changed: Opened) async {
         Interrupts.release()
         Interrupts.onEnd { changed.library.abandonBackups() }
         Interrupts.handle {

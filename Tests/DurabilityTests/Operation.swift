@@ -194,7 +194,7 @@ final class Operations {
                 problems.append("the cover of \(book.edition.metadata.title ?? "?") is not whole")
             }
         }
-        try library.close()
+        try await library.close()
         if moment.isOver, count != 1, !moment.hasPostponed {
             problems.append("the cover that was fetched is not there")
         }
@@ -238,7 +238,7 @@ final class Operations {
         guard FileManager.default.fileExists(atPath: path) else { return [:] }
         let outbox = try await LibraryFile.openOutbox(at: path, hub: hub)
         let items = try await outbox.items(in: Set(QueueItem.State.allCases))
-        try outbox.close()
+        try await outbox.close()
         return Dictionary(items.map { ($0.isbn.digits, $0.state) }, uniquingKeysWith: { first, _ in first })
     }
 

@@ -53,7 +53,7 @@ struct StateCheck: Sendable {
         guard FileManager.default.fileExists(atPath: machine.library) else { return [] }
         let library = try LibraryFile.open(at: machine.library)
         let items = try await library.items(in: Set(QueueItem.State.allCases)).map(\.isbn.digits)
-        try library.close()
+        try await library.close()
         return Set(items)
     }
 

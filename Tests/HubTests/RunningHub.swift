@@ -53,7 +53,7 @@ final class RunningHub: Sendable {
         let identity = try await library.identity()
         await server.stop()
         _ = await task.result
-        try library.close()
+        try await library.close()
         _ = try LibraryFile.restore(
             from: backup, to: folder + "/library.sqlite", keeping: identity, at: Date())
         return try await RunningHub(in: folder)

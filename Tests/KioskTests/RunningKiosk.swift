@@ -27,7 +27,7 @@ final class RunningKiosk: Sendable {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         let path = folder + "/library.sqlite"
         if !FileManager.default.fileExists(atPath: path) {
-            try EmptyLibrary.bytes.get().write(to: URL(fileURLWithPath: path))
+            try await EmptyLibrary.bytes.value.write(to: URL(fileURLWithPath: path))
         }
         let library = try LibraryFile.open(at: path, device: station)
         self.library = library
@@ -57,14 +57,14 @@ final class RunningKiosk: Sendable {
     func end() async throws {
         await server.stop()
         _ = await task.result
-        try library.close()
+        try await library.close()
     }
 
     /// Stops the service as a signal does, and removes the library.
     func stopInOrder() async throws {
         await server.stop()
         try await task.value
-        try library.close()
+        try await library.close()
         try FileManager.default.removeItem(atPath: folder)
     }
 
@@ -82,11 +82,11 @@ final class RunningKiosk: Sendable {
 
 /// A library without books, whose schema is created once for all tests.
 private enum EmptyLibrary {
-    static let bytes = Result<Data, any Error> {
+    static let bytes = Task {
         let folder = NSTemporaryDirectory() + "/bookplate-empty-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         let library = try LibraryFile.open(at: folder + "/library.sqlite")
-        try library.close()
+        try await library.close()
         let bytes = try Data(contentsOf: URL(fileURLWithPath: folder + "/library.sqlite"))
         try FileManager.default.removeItem(atPath: folder)
         return bytes

@@ -62,7 +62,7 @@ struct LibraryBench {
             for part in parts where names.isEmpty || names.contains(part.name) {
                 reports[part.name, default: []].append((size, try await part.measure(generated)))
             }
-            try generated.close()
+            try await generated.close()
             if kept == nil { try generated.remove() }
         }
         for part in parts {
@@ -97,8 +97,8 @@ struct Generated: Sendable {
         library = try LibraryFile.open(at: path)
     }
 
-    func close() throws {
-        try library.close()
+    func close() async throws {
+        try await library.close()
         try plain.close()
     }
 

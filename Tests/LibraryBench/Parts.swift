@@ -126,7 +126,7 @@ extension LibraryBench {
         for _ in 0..<7 {
             let library = try await opened.time { try LibraryFile.open(at: generated.path) }
             try await read.time { try await library.books(matching: BookQuery()) }
-            try library.close()
+            try await library.close()
         }
         return [opened.line("opening", wanted: 50), read.line("first page")]
     }

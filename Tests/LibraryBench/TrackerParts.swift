@@ -64,7 +64,7 @@ extension LibraryBench {
         var run = ImportRun(file, into: LibraryImport(into: library, from: "the bench"))
         var times = Times()
         try await times.time { while try await run.next(at: Date()) != nil {} }
-        try library.close()
+        try await library.close()
         let share = 5000 / Double(rows)
         return [
             Line(

@@ -13,7 +13,7 @@ import TestTools
 /// - Throws: ``LibraryError``, or an error from GRDB.
 public func makeLibrary(at path: String, copies: Int, seed: UInt64 = 1, sessions: Int = 0) async throws {
     // The library creates its schema when it is opened.
-    try LibraryFile.open(at: path, device: "maker").close()
+    try await LibraryFile.open(at: path, device: "maker").close()
     let queue = try DatabaseQueue(path: path)
     try await queue.writeWithoutTransaction { db in
         // A generated library need not survive a power cut.
@@ -33,7 +33,7 @@ public func makeLibrary(at path: String, copies: Int, seed: UInt64 = 1, sessions
     try queue.close()
     let library = try LibraryFile.open(at: path, device: "maker")
     try await library.rebuildSearchIndex()
-    try library.close()
+    try await library.close()
 }
 
 /// Inserts books in the order in which they were added.

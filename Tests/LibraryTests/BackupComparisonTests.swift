@@ -66,12 +66,12 @@ import Testing
             #expect(try await library.compareWithBackups() == [], "round \(round)")
         }
         let backups = try LibraryFile.backups(in: folder("backups"))
-        try library.close()
+        try await library.close()
         let identity = try #require(backups[0].library)
         _ = try LibraryFile.restore(from: backups[2].path, to: folder("library.sqlite"), keeping: identity, at: noon)
         let restored = try open()
         #expect(try await restored.compareWithBackups() == [])
-        try restored.close()
+        try await restored.close()
     }
 
     @Test(arguments: [
@@ -88,7 +88,7 @@ import Testing
         try await backUp(library, at: noon)
         try await library.save(odyssey, record("Odyssey"), at: noon.addingTimeInterval(60))
         #expect(try await library.compareWithBackups() == [])
-        try library.close()
+        try await library.close()
         for path in [folder("library.sqlite"), try LibraryFile.backups(in: folder("backups"))[0].path] {
             let sound = try bytes(of: path)
             try await rot(path, damage)
@@ -96,7 +96,7 @@ import Testing
             try await opened.check()
             let found = try await opened.compareWithBackups()
             #expect(found.contains { $0.table == table && $0.column == column }, "\(found)")
-            try opened.close()
+            try await opened.close()
             try write(sound, to: path)
         }
     }
@@ -111,13 +111,13 @@ import Testing
             _ = try await library.update(book.id, at: noon) { $0.edition.metadata.title = "Dune" }
             try await backUp(library, at: noon.addingTimeInterval(86_400))
         }
-        try library.close()
+        try await library.close()
         try await rot(folder("library.sqlite"), "UPDATE edition SET title = 'Eune'")
         let damaged = try open()
         try await backUp(damaged, at: noon.addingTimeInterval(2 * 86_400))
         let found = try await damaged.compareWithBackups()
         #expect(found.map(\.value) == ["'Eune'"] && found.map(\.valueInBackup) == ["'Dune'"])
-        try damaged.close()
+        try await damaged.close()
     }
 
     /// The damage is in the library, or in a backup, which then cannot be compared.
@@ -134,12 +134,12 @@ import Testing
                 let daily = try await library.backUpIfDue(at: now, copying: stick)
                 #expect(daily?.made.count == 2)
             }
-            try library.close()
+            try await library.close()
             return logged.withLock(\.self)
         }
         let library = try open()
         try await library.save(dune, record("Dune"))
-        try library.close()
+        try await library.close()
         #expect(try await backUp(0..<9) == [])
         #expect(names(in: own).count == 8 && names(in: stick).count == 8)
         if isInBackup {
@@ -170,7 +170,7 @@ import Testing
                     WHERE pagetype = 'leaf' AND name IN (SELECT value FROM json_each(?)) ORDER BY pageno
                     """, arguments: [jsonList(compared)])
         }
-        try library.close()
+        try await library.close()
         let sound = try bytes(of: path)
         var random = SplitMix(seed: 11)
         var (bySQLite, byComparison) = (0, 0)
@@ -180,7 +180,6 @@ import Testing
             try write(damaged, to: path)
             do {
                 let opened = try open()
-                defer { try? opened.close() }
                 try await opened.check()
                 if try await !opened.compareWithBackups().isEmpty { byComparison += 1 }
             } catch {

@@ -226,7 +226,7 @@ import Testing
     }
 
     @Test func `is due after changes and their undo, not after reading or capturing`() async throws {
-        try library.close()
+        try await library.close()
         let library = try LibraryFile.open(at: folder("library.sqlite"))
         #expect(try await library.find("dune") == ["Dune"])
         _ = try await library.capture([Detection(isbn: odyssey, raw: "", origin: .photo)])

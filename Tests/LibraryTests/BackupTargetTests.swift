@@ -38,7 +38,7 @@ import Testing
         #expect(what.contains("itself"))
         #expect(names(in: folder.path) == before)
         try await library.save(odyssey, record("The Odyssey"))
-        try library.close()
+        try await library.close()
         #expect(try await LibraryFile.open(at: path).find("") == ["Dune", "The Odyssey"])
     }
 
@@ -73,7 +73,7 @@ import Testing
             try await library.backup(to: folder("other.sqlite"), force: true)
         }
         #expect(try await other.find("") == ["The Odyssey"])
-        try other.close()
+        try await other.close()
         await #expect(throws: LibraryError.otherLibrary(path: folder("other.sqlite"))) {
             try await library.backup(to: folder("other.sqlite"))
         }
@@ -93,7 +93,7 @@ import Testing
             }
             guard case .wouldOverwrite(_, "a library that is in use")? = error else { throw try #require(error) }
         }
-        try opened.close()
+        try await opened.close()
         // A process that was killed as soon as it had opened the backup has left an empty log, which is no obstacle.
         try write([UInt8](repeating: 0, count: LibraryLocation.logHeaderSize), to: folder("b.sqlite-wal"))
         _ = try await library.backup(to: folder("b.sqlite"))
@@ -105,7 +105,7 @@ import Testing
         let target = folder("b.sqlite")
         let other = try LibraryFile.open(at: folder("other.sqlite"))
         _ = try await other.backup(to: target)
-        try other.close()
+        try await other.close()
         if kind == "that is damaged" {
             var content = try bytes(of: target)
             content.replaceSubrange(100..<4096, with: [UInt8](repeating: 0xA5, count: 3996))
@@ -199,7 +199,7 @@ import Testing
         try await library.save(dune, record("Dune"))
         _ = try await library.backup(to: folder("b.sqlite"))
         try await library.save(odyssey, record("The Odyssey"))
-        try library.close()
+        try await library.close()
         let report = try LibraryFile.restore(from: folder("b.sqlite"), to: folder("home/library.sqlite"), at: noon)
         #expect(report.path == folder("disk/real.sqlite"))
         #expect(report.movedAside.allSatisfy { $0.hasPrefix(folder("disk/")) })

@@ -26,7 +26,7 @@ import Testing
         #expect(try bytes(of: target).count == report.bytes)
 
         try await library.save(dune, record("Dune"))
-        try library.close()
+        try await library.close()
         let restored = try LibraryFile.restore(from: target, to: path, at: noon)
         #expect(restored.books == 50)
         let again = try LibraryFile.open(at: path)
@@ -79,7 +79,7 @@ import Testing
     }
 
     @Test func `a damaged library is not backed up`() async throws {
-        try library.close()
+        try await library.close()
         var content = try bytes(of: path)
         content.replaceSubrange(8192..<12288, with: [UInt8](repeating: 0xA5, count: 4096))
         try write(content, to: path)
@@ -96,11 +96,11 @@ import Testing
         _ = try await library.backup(to: folder("b.sqlite"))
         if present == "with its log" {
             let (main, log) = try (bytes(of: path), bytes(of: path + "-wal"))
-            try library.close()
+            try await library.close()
             try write(main, to: path)
             try write(log, to: path + "-wal")
         } else {
-            try library.close()
+            try await library.close()
         }
         switch present {
         case "corrupt": try write(Array(bytes(of: path).prefix(5000)), to: path)
@@ -124,7 +124,7 @@ import Testing
         }
         #expect(names(in: folder.path) == before)
         try await library.save(dune, record("Dune"))
-        try library.close()
+        try await library.close()
         _ = try LibraryFile.restore(from: folder("b.sqlite"), to: path, at: noon)
     }
 
@@ -144,7 +144,7 @@ import Testing
         }
         try migrator.migrate(old)
         try old.close()
-        try library.close()
+        try await library.close()
         let report = try LibraryFile.restore(from: folder("old.sqlite"), to: path, at: noon)
         #expect(report.books == 1)
         #expect(try LibraryFile.backups(in: folder.path).map(\.books).contains(1))
@@ -176,7 +176,7 @@ import Testing
             try write(content, to: backup)
         default: break
         }
-        try library.close()
+        try await library.close()
         let before = try (names(in: folder.path), bytes(of: path))
         let error = #expect(throws: LibraryError.self) { try LibraryFile.restore(from: backup, to: path, at: noon) }
         #expect(error?.category == (kind == "newer" ? .configuration : .corrupt))

@@ -1,4 +1,6 @@
+import Dispatch
 import Synchronization
+import TestTools
 import Testing
 
 @testable import Library
@@ -17,16 +19,17 @@ import Testing
             }
         }
         for await _ in begun {}
-        // The guard does not wait for ever, although this read is still running.
-        guardian.close(within: .zero)
-        #expect(!hasRead.isSet)
-        await #expect(throws: CancellationError.self) { try await guardian.perform {} }
-        let ending = Task.detached {
-            guardian.close(within: .seconds(50))
+        let closing = Task {
+            await guardian.close()
             return hasRead.isSet
         }
+        try await wait(for: "further reads are refused") {
+            do { try await guardian.perform {} } catch is CancellationError { return true }
+            return false
+        }
+        #expect(!hasRead.isSet)
         allowing.finish()
-        #expect(await ending.value)
+        #expect(await closing.value)
         try await reading.value
     }
 
@@ -40,7 +43,30 @@ import Testing
         let folder = Folder()
         let library = try LibraryFile.open(at: folder("library.sqlite"))
         _ = try await library.changes(limit: 1)
-        try library.close()
+        try await library.close()
         await #expect(throws: CancellationError.self) { _ = try await library.changes(limit: 1) }
+    }
+
+    @Test func `can end while more libraries close than there are processors`() async throws {
+        let folder = Folder()
+        let libraries = try (0..<16).map { try LibraryFile.open(at: folder("\($0).sqlite")) }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for library in libraries {
+                let (begun, beginning) = AsyncStream.makeStream(of: Void.self)
+                let closing = DispatchSemaphore(value: 0)
+                group.addTask {
+                    try await library.read { _ in
+                        beginning.finish()
+                        closing.wait()
+                    }
+                }
+                group.addTask {
+                    for await _ in begun {}
+                    closing.signal()
+                    try await library.close()
+                }
+            }
+            try await group.waitForAll()
+        }
     }
 }

@@ -52,7 +52,7 @@ import Testing
 
         try disk.grow(to: 32 << 20)
         try await library.save(dune, record("Dune"))
-        try library.close()
+        try await library.close()
         let again = try LibraryFile.open(at: disk("library.sqlite"))
         #expect(try await again.books(matching: BookQuery()).total == saved.count + 1)
     }
@@ -63,7 +63,7 @@ import Testing
         do {
             let library = try LibraryFile.open(at: disk("library.sqlite"))
             try await library.save(dune, record("Dune"))
-            try library.close()
+            try await library.close()
         }
         try disk.remount("ro")
         let existing = try LibraryFile.open(at: disk("library.sqlite"))
@@ -71,7 +71,7 @@ import Testing
         await #expect(throws: LibraryError.permission(path: disk("library.sqlite"), errno: nil)) {
             try await existing.save(odyssey, record("Odyssey"))
         }
-        try existing.close()
+        try await existing.close()
         for path in [disk("new.sqlite"), disk("folder/new.sqlite")] {
             let error = #expect(throws: LibraryError.self) { try LibraryFile.open(at: path) }
             #expect(error?.category == .permission)
@@ -80,8 +80,8 @@ import Testing
     }
 
     @Test(.enabled(if: getuid() != 0, "root may write everywhere"))
-    func `a folder or file without permissions is a permission error`() throws {
-        try LibraryFile.open(at: folder("library.sqlite")).close()
+    func `a folder or file without permissions is a permission error`() async throws {
+        try await LibraryFile.open(at: folder("library.sqlite")).close()
         chmod(folder("library.sqlite"), 0o400)
         #expect(throws: LibraryError.permission(path: folder("library.sqlite"), errno: EACCES)) {
             try LibraryFile.open(at: folder("library.sqlite"))
@@ -161,18 +161,19 @@ import Testing
         #expect(error.category == category)
     }
 
-    @Test func `a file that SQLite opened only for reading, although it may be written, is on a failing disk`() throws {
+    @Test
+    func `a file that SQLite opened only for reading, although it may be written, is on a failing disk`() async throws {
         let path = folder("library.sqlite")
-        try LibraryFile.open(at: path).close()
+        try await LibraryFile.open(at: path).close()
         let error = LibraryError(DatabaseError(resultCode: .SQLITE_READONLY), path: path)
         #expect(error == .inputOutput(path: path, code: 8))
     }
 
     /// Reading the memory of a process at the address 0 fails with EIO (proc_pid_mem(5)).
     @Test(arguments: ["", "-wal"])
-    func `a page that the disk cannot read is not damage, whichever file it is in`(suffix: String) throws {
+    func `a page that the disk cannot read is not damage, whichever file it is in`(suffix: String) async throws {
         let (library, copy) = (folder("library.sqlite"), folder("copy.sqlite"))
-        for path in [library, copy] { try LibraryFile.open(at: path).close() }
+        for path in [library, copy] { try await LibraryFile.open(at: path).close() }
         unlink(copy + suffix)
         try FileManager.default.createSymbolicLink(atPath: copy + suffix, withDestinationPath: "/proc/self/mem")
         let error = DatabaseError(resultCode: .SQLITE_CORRUPT)

@@ -25,8 +25,8 @@ import Testing
         }
         #expect(report.books == owned)
         #expect(try await library.books(matching: BookQuery()).total == owned + 20)
-        try other.close()
-        try library.close()
+        try await other.close()
+        try await library.close()
 
         var content = try bytes(of: path)
         content.replaceSubrange(8192..<40960, with: [UInt8](repeating: 0xA5, count: 32768))

@@ -13,7 +13,7 @@ import Testing
             try await makeLibrary(at: folder("\(name).sqlite"), copies: 60, seed: seed, sessions: 120)
             let library = try LibraryFile.open(at: folder("\(name).sqlite"))
             dumps.append(try await library.dump())
-            try library.close()
+            try await library.close()
         }
         #expect(dumps[0] == dumps[1])
         #expect(dumps[0] != dumps[2])

@@ -136,7 +136,7 @@ private func makeOldLibrary(_ version: Int, at path: String) throws {
     func `has everything after it was opened, and every change can be undone`(version: Int) async throws {
         try makeOldLibrary(version, at: path)
         let before = try rows(path)
-        try LibraryFile.open(at: path).close()
+        try await LibraryFile.open(at: path).close()
         let after = try rows(path)
         // The rate limits of the sources are no longer in the library.
         for (table, old) in before where table != "sourceState" {
@@ -203,7 +203,7 @@ private func makeOldLibrary(_ version: Int, at path: String) throws {
             _ = try await library.backup(into: backups, at: noon.addingTimeInterval(Double(day) * 86_400))
         }
         #expect(names(in: backups).contains(name(of: backup.path)))
-        try library.close()
+        try await library.close()
         #expect(try LibraryFile.open(at: path).updateBackup == nil)
         // It leads back to the earlier version.
         _ = try LibraryFile.restore(from: backup.path, to: path, at: noon)

@@ -28,15 +28,15 @@ import Testing
             }
         }
         #expect(settings == ["wal", "2", "1", "\(0x424B_504C)", "\(Schema.version)"])
-        try library.close()
+        try await library.close()
         #expect(names(in: folder("deep/er")) == ["library.sqlite"])
     }
 
-    @Test func `a library in a group's folder is open to the group`() throws {
+    @Test func `a library in a group's folder is open to the group`() async throws {
         chmod(folder.path, 0o770)
         let library = try LibraryFile.open(at: folder("library.sqlite"))
         for name in ["", "-wal", "-shm", "-lock"] { #expect(try mode(of: folder("library.sqlite") + name) == 0o660) }
-        try library.close()
+        try await library.close()
     }
 
     /// The foreign connection has begun a write, as `sqlite3` does, before the library is opened.
@@ -45,7 +45,7 @@ import Testing
         let path = folder("library.sqlite")
         let first = try LibraryFile.open(at: path)
         try await first.save(dune, record("Dune"))
-        try first.close()
+        try await first.close()
         let foreign = try DatabaseQueue(path: path, configuration: Self.foreign)
         if hasLog { try await foreign.write { db in try db.execute(sql: "UPDATE edition SET title = 'Dune'") } }
         try await foreign.writeWithoutTransaction { db in
@@ -54,7 +54,7 @@ import Testing
         let library = try LibraryFile.open(at: path, lockTimeout: .zero)
         #expect(try await library.find("") == ["Dune"])
         await #expect(throws: LibraryError.locked(path: path)) { try await library.save(odyssey, record("Odyssey")) }
-        try library.close()
+        try await library.close()
         try await foreign.writeWithoutTransaction { db in try db.execute(sql: "ROLLBACK") }
         try foreign.close()
         #expect(try await LibraryFile.open(at: path).find("") == ["Dune"])
@@ -84,18 +84,18 @@ import Testing
         for title in ["Emma", "Ulysses"] { try await library.save(nil, record(title)) }
         #expect(try size() <= 4 << 20)
         try reader.close()
-        try library.close()
+        try await library.close()
     }
 
     @Test func `a library that is only read stays as it is, byte for byte`() async throws {
         let path = folder("library.sqlite")
         let library = try LibraryFile.open(at: path)
         try await library.save(dune, record("Dune"))
-        try library.close()
+        try await library.close()
         let before = try bytes(of: path)
         let again = try LibraryFile.open(at: path)
         #expect(try await again.find("") == ["Dune"])
-        try again.close()
+        try await again.close()
         #expect(try bytes(of: path) == before)
         #expect(names(in: folder.path) == ["library.sqlite"])
     }
@@ -104,7 +104,7 @@ import Testing
         try write([], to: folder("library.sqlite"))
         let library = try LibraryFile.open(at: folder("library.sqlite"))
         try await library.save(dune, record("Dune"))
-        try library.close()
+        try await library.close()
         let again = try LibraryFile.open(at: folder("library.sqlite"))
         #expect(try await again.find("") == ["Dune"])
     }
@@ -152,7 +152,7 @@ import Testing
         let library = try LibraryFile.open(at: folder("cut.sqlite"))
         #expect(library.isNew)
         try await library.save(dune, record("Dune"))
-        try library.close()
+        try await library.close()
         #expect(try await LibraryFile.open(at: folder("cut.sqlite")).find("") == ["Dune"])
         #expect(!names(in: folder.path).contains { $0.contains("journal") || $0.contains("rollback") })
     }
@@ -193,7 +193,7 @@ import Testing
         let (checkpointed, path) = (try bytes(of: folder("sound")), folder("library.sqlite"))
         try await library.save(dune, record("Dune"))
         let log = try bytes(of: folder("sound-wal"))
-        try library.close()
+        try await library.close()
         let closed = try bytes(of: folder("sound"))
         for suffix in ["", "-lock"] { unlink(folder("sound") + suffix) }
         var chance = SplitMix(seed: UInt64(seed))
@@ -224,7 +224,7 @@ import Testing
             if hasLog { try write(wal, to: path + "-wal") }
             let before = try snapshot(folder.path)
             do {
-                try LibraryFile.open(at: path).close()
+                try await LibraryFile.open(at: path).close()
             } catch is LibraryError {
                 refused += 1
                 let after = try snapshot(folder.path).filter { !$0.key.hasSuffix("-shm") }
@@ -242,7 +242,7 @@ import Testing
         let path = folder("library.sqlite")
         let library = try LibraryFile.open(at: path)
         try await library.save(dune, record("Dune"))
-        try library.close()
+        try await library.close()
         let disk = try DatabaseQueue(path: path)
         try await disk.write { db in
             try db.execute(sql: "PRAGMA writable_schema = ON")
@@ -302,12 +302,12 @@ import Testing
             }
             try await library.database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA user_version = 99") }
             if what == .newerInLog { try copyWithLog("other", to: "library.sqlite") }
-            try library.close()
+            try await library.close()
             if what == .newer { try write(bytes(of: folder("other")), to: path) }
         case .halved, .cutInHeader, .damagedSchema, .noPages:
             let library = try LibraryFile.open(at: path)
             try await library.save(dune, record("Dune"))
-            try library.close()
+            try await library.close()
             var content = try bytes(of: path)
             switch what {
             case .halved: content.removeLast(content.count / 2)
@@ -367,11 +367,11 @@ import Testing
             try await group.waitForAll()
         }
         for library in opened { #expect(try await library.find("").count == 8) }
-        for library in opened { try library.close() }
+        for library in opened { try await library.close() }
         #expect(names(in: folder.path) == ["library.sqlite"])
     }
 
-    @Test func `waits for another process that is opening, and reports it if that takes too long`() throws {
+    @Test func `waits for another process that is opening, and reports it if that takes too long`() async throws {
         let path = folder("library.sqlite")
         let lock = try LibraryLock(path: path + "-lock", mode: 0o600)
         #expect(try lock.attempt(.exclusive, .opening))
@@ -379,7 +379,7 @@ import Testing
             try LibraryFile.open(at: path, lockTimeout: .milliseconds(30))
         }
         try lock.release(.opening)
-        try LibraryFile.open(at: path).close()
+        try await LibraryFile.open(at: path).close()
     }
 
     @Test func `a process that has the file open refuses to write after another has migrated it to a newer schema`()

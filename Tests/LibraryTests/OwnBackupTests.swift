@@ -73,11 +73,11 @@ private func after(days: Int) -> Date { noon.addingTimeInterval(Double(days) * 8
         let id = try await mine.identity()
         let path = folder("mine/library.sqlite")
         let report = try await other.backup(into: stick, at: noon)
-        try mine.close()
+        try await mine.close()
         _ = try LibraryFile.restore(from: report.path, to: path, keeping: id, at: noon)
         let restored = try LibraryFile.open(at: path, device: "raspi")
         #expect(try await restored.identity() == id)
-        try restored.close()
+        try await restored.close()
         // If there is no previous library, the restored library has the id of the backup.
         _ = try LibraryFile.restore(from: report.path, to: folder("new.sqlite"), at: noon)
         let new = try LibraryFile.open(at: folder("new.sqlite"))
@@ -90,7 +90,7 @@ private func after(days: Int) -> Date { noon.addingTimeInterval(Double(days) * 8
         let lost = names(in: beside)
         let id = try await mine.identity()
         #expect(try await mine.newestOtherBackup() == nil)
-        try mine.close()
+        try await mine.close()
         unlink(path)
         // The id cannot be read any more, but all backups are of one library.
         let found = try own(nil, in: beside)
@@ -107,7 +107,7 @@ private func after(days: Int) -> Date { noon.addingTimeInterval(Double(days) * 8
         let mixed = try own(await new.identity(), in: beside)
         #expect(mixed.backups.count == 9 && mixed.others.count == 8 && mixed.others[0].library == id)
         #expect(try own(nil, in: beside).areMixed)
-        try new.close()
+        try await new.close()
         #expect(try !LibraryFile.open(at: path).isNew)
     }
 
@@ -130,11 +130,11 @@ private func after(days: Int) -> Date { noon.addingTimeInterval(Double(days) * 8
         let (path, beside) = (folder("mine/library.sqlite"), folder("mine/backups"))
         let backup = try await mine.backup(into: beside, at: noon).path
         let id = try await mine.identity()
-        try mine.close()
+        try await mine.close()
         unlink(path)
         let new = try LibraryFile.open(at: path)
         let other = try await new.identity()
-        try new.close()
+        try await new.close()
         _ = try LibraryFile.restore(from: backup, to: path, keeping: other, at: noon)
         #expect(try LibraryFile.identity(at: path) == id)
     }
@@ -179,7 +179,7 @@ private func after(days: Int) -> Date { noon.addingTimeInterval(Double(days) * 8
         #expect(try await mine.settings().isEmpty)
         while let change = try await mine.lastChange() { _ = try await mine.undo(change.id, at: noon) }
         #expect(try await mine.identity() == id)
-        try mine.close()
+        try await mine.close()
         #expect(try await LibraryFile.open(at: folder("mine/library.sqlite")).identity() == id)
     }
 }

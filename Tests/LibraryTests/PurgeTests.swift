@@ -69,7 +69,7 @@ import Testing
         _ = try await file.trash([book.id], at: noon)
         let sentence = Array("Buried under".utf8)
         try await file.purge([book.id])
-        try file.close()
+        try await file.close()
         #expect(try !bytes(of: path).contains(sentence))
     }
 

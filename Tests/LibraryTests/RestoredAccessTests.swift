@@ -34,7 +34,7 @@ import Testing
         _ = try await library.revoke(stations[1], at: noon)
         tokens.append(try await library.pair(stations[2], named: "anew", at: noon).token)
         for _ in 0..<5 { _ = try await library.check(code: "wrong code", from: "10.0.0.9", device: "", at: noon) }
-        try library.close()
+        try await library.close()
         return (session, tokens)
     }
 
@@ -95,7 +95,7 @@ import Testing
         _ = try await library.backup(to: folder("b.sqlite"))
         let isLost = since == "damaged" || since == "missing"
         if !isLost { try await library.set(name, to: since, at: noon) }
-        try library.close()
+        try await library.close()
         if since == "damaged" { try write(Array(bytes(of: path).prefix(5000)), to: path) }
         if since == "missing" { unlink(path) }
         let report = try LibraryFile.restore(from: folder("b.sqlite"), to: path, at: noon)
@@ -109,7 +109,7 @@ import Testing
         let library = try LibraryFile.open(at: path)
         try await library.save(dune, record("Dune"))
         _ = try await library.backup(to: folder("b.sqlite"))
-        try library.close()
+        try await library.close()
         let prepared = try DatabaseQueue(path: folder("b.sqlite"))
         try await prepared.write { db in try db.execute(sql: "INSERT INTO openChange SELECT id FROM change") }
         try prepared.close()
@@ -123,7 +123,7 @@ import Testing
     @Test func `is not reported if nobody had access`() async throws {
         let library = try LibraryFile.open(at: path)
         _ = try await library.backup(to: folder("b.sqlite"))
-        try library.close()
+        try await library.close()
         unlink(path)
         #expect(try !LibraryFile.restore(from: folder("b.sqlite"), to: path, at: noon).isAccessClosed)
     }

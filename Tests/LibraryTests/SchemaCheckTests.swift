@@ -13,7 +13,7 @@ import Testing
     private func alter(_ sql: String) async throws {
         let library = try LibraryFile.open(at: path)
         try await library.save(dune, record("Dune"))
-        try library.close()
+        try await library.close()
         let other = try DatabaseQueue(path: path)
         try await other.writeWithoutTransaction { try $0.execute(sql: sql) }
         try other.close()
@@ -115,7 +115,7 @@ import Testing
         #expect(try await library.unknownObjects() == ["index byPage", "index bySeries", "table bookmark"])
         #expect(try await library.find("") == ["Dune"])
         _ = try await library.backup(to: folder("b.sqlite"))
-        try library.close()
+        try await library.close()
         let report = try LibraryFile.restore(from: folder("b.sqlite"), to: path, at: noon)
         #expect(report.unknownObjects == ["index byPage", "index bySeries", "table bookmark"])
         let sound = try LibraryFile.inMemory()

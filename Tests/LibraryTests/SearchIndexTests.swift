@@ -157,7 +157,7 @@ import Testing
     @Test func `an older library has its index after opening`() async throws {
         try await library.save(dune, record("Dune"), preset: Preset(tags: ["sf"], status: .read))
         let before = try await index()
-        try library.close()
+        try await library.close()
         // The same rows in the tables of version 2, which had no search index.
         let old = try DatabaseQueue(path: folder("old.sqlite"))
         try Schema.migrate(old, upTo: 2)

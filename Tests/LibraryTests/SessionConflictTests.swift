@@ -12,7 +12,7 @@ extension SessionTests {
         let started = try await library.startSession(of: id, page: 5, from: nil, at: noon)
         try write(bytes(of: folder("library.sqlite")), to: folder("killed.sqlite"))
         try write(bytes(of: folder("library.sqlite-wal")), to: folder("killed.sqlite-wal"))
-        try library.close()
+        try await library.close()
         for name in ["library.sqlite", "killed.sqlite"] {
             let again = try LibraryFile.open(at: folder(name), zone: .gmt)
             #expect(try await again.runningSession()?.session == started.session)

@@ -76,7 +76,7 @@ import Testing
         #expect(memories.map(text).sorted() == expected.memories.map(text).sorted() && memories.count > 3)
         #expect(memories.map(\.yearsAgo) == memories.map(\.yearsAgo).sorted())
         #expect(try await library.onThisDay(limit: 3, at: now, in: zone) == Array(memories.prefix(3)))
-        try library.close()
+        try await library.close()
     }
 
     /// Each act is made by another connection, as by another process.
@@ -107,8 +107,8 @@ import Testing
             } catch let error where error.isRefusal || error is UndoRefusal {}
             try await expectNewest(reader)
         }
-        try reader.close()
-        try writer.close()
+        try await reader.close()
+        try await writer.close()
     }
 
     /// Changes by other programs, which know nothing of Bookplate. Each is the only change to its block.
@@ -176,7 +176,7 @@ import Testing
             }
         }
         try queue.close()
-        try library.close()
+        try await library.close()
     }
 
     @Test func `are kept for blocks in which nothing has changed`() async throws {
@@ -198,7 +198,7 @@ import Testing
         #expect(try await computed() == 1)
         _ = try await library.add(Note(text: "Slow", created: now), to: book.id, at: now)
         #expect(try await computed() == 0)
-        try library.close()
+        try await library.close()
     }
 
     @Test func `are found along indexes, and the first time with one scan of each index`() async throws {
@@ -243,7 +243,7 @@ import Testing
         #expect(later.all.contains { $0.contains("COVERING INDEX progressEntryByReading") })
         #expect(later.all.contains { $0.contains("INDEX copyByCulturalGoal") })
         #expect(later.all.contains { $0.contains("INDEX readingByFinished") })
-        try library.close()
+        try await library.close()
     }
 
     private func kept(_ library: LibraryFile) async throws -> [StatsBlock] {

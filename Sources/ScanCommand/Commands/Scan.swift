@@ -70,7 +70,7 @@ struct Scan: AsyncParsableCommand {
         let error = failure.flatMap { exitCode(for: $0) == .failure ? CommandError(describing: $0) : nil }
         Output.shared.showStatus("")
         if let error { Output.shared.printError(error.description) }
-        await OpenedLibraries.backUpWhatChanged()
+        await OpenedLibraries.backUpAndClose()
         // The handlers that libraries have registered would free what libcurl's thread may still use; OpenSSL's cleanup
         // is one of them (OPENSSL_cleanup(3)). The last handler to be registered is the first to be called.
         on_exit(
