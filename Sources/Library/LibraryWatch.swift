@@ -1,24 +1,31 @@
 import Bookplate
+import Dispatch
+import Foundation
 import GRDB
 import Glibc
 import Synchronization
 
 extension LibraryFile: LibraryWatch {
-    private static let pollInterval: Duration = .milliseconds(200)
+    private static let pollInterval: DispatchTimeInterval = .milliseconds(200)
     /// The pause between an error and the next attempt.
-    private static let retryInterval: Duration = .seconds(1)
+    private static let retryInterval: DispatchTimeInterval = .seconds(1)
 
     /// Returns a stream that counts the changes to the library. It polls `PRAGMA data_version` on a separate
     /// connection, because this value changes with every commit of any other connection, including connections of this
     /// process. A library in memory never reports a change.
+    ///
+    /// The watch has a thread of its own: on the threads for tasks, so many short turns would keep every thread awake
+    /// that any burst of work has started.
     public func changes(onError: @escaping @Sendable (any Error) -> Void) -> AsyncStream<Int> {
         let (stream, continuation) = AsyncStream.makeStream(of: Int.self, bufferingPolicy: .bufferingNewest(1))
         guard let path else { return stream }
-        let task = Task { [watches] in
+        let end = DispatchSemaphore(value: 0)
+        continuation.onTermination = { _ in end.signal() }
+        let thread = Thread { [watches] in
             var watcher = FileWatcher(path: path, connections: watches)
             var count = 0
             var isReported = false
-            while !Task.isCancelled {
+            repeat {
                 do {
                     if try watcher.hasChanged() {
                         count += 1
@@ -26,17 +33,18 @@ extension LibraryFile: LibraryWatch {
                     }
                     isReported = false
                 } catch {
-                    if Task.isCancelled { break }
+                    // An error is expected if the library closes at this moment.
+                    if watches.isEnded || end.wait(timeout: .now()) == .success { break }
                     if !isReported { onError(LibraryError.translated(error, path: path)) }
                     isReported = true
                     watcher.close()
                 }
-                do { try await Task.sleep(for: isReported ? Self.retryInterval : Self.pollInterval) } catch { break }
-            }
+            } while end.wait(timeout: .now() + (isReported ? Self.retryInterval : Self.pollInterval)) == .timedOut
             watcher.close()
             continuation.finish()
         }
-        continuation.onTermination = { _ in task.cancel() }
+        thread.name = "library watch"
+        thread.start()
         return stream
     }
 }
@@ -102,6 +110,8 @@ final class WatchConnections: Sendable {
     }
 
     private let state = Mutex(State())
+
+    var isEnded: Bool { state.withLock(\.isEnded) }
 
     /// Opens a connection. This and ``end()`` never run at the same time, so that no connection is half open while the
     /// library closes.

@@ -13,6 +13,9 @@ public final class LiveScan: Sendable {
         case captured(Detection)
         /// A code that does not belong to a book was shown to the camera.
         case refused(Symbol, ISBNRefusal)
+        /// A screen has to show something else of the frames. Reported at most every ``viewInterval`` of the frames'
+        /// time, and at once when the state of the camera changes.
+        case view(Station.CameraView)
     }
 
     /// The state of the camera and of what it sees, at one moment.
@@ -44,14 +47,27 @@ public final class LiveScan: Sendable {
 
     private struct State {
         var snapshot = Snapshot()
+        /// The last reported view, and the time stamp of the frame that it is of.
+        var view = Station.CameraView()
+        var viewedAt: Duration?
         /// The time at which the source last sent a frame or reported its state.
         var beat: Duration = .zero
         var isRunning = false
+
+        /// - Returns: the view, if it differs from the last.
+        mutating func changedView() -> Station.CameraView? {
+            let view = Station.CameraView(snapshot)
+            guard view != self.view else { return nil }
+            self.view = view
+            return view
+        }
     }
 
     /// The time after which the thread counts as stuck in the driver if the source has neither sent a frame nor
     /// reported its state.
     public static let stuckAfter: Duration = .seconds(15)
+    /// The minimum time between two reports of the view while frames arrive: faster than a person can follow.
+    static let viewInterval: Duration = .milliseconds(100)
 
     /// - Parameters:
     ///   - makeDecoder: called on the thread that decodes.
@@ -130,14 +146,15 @@ public final class LiveScan: Sendable {
 
     private func report(_ camera: CameraState, to events: AsyncThrowingStream<Event, any Error>.Continuation) {
         let time = now()
-        let isNews = state.withLock { state in
+        let (isNews, view) = state.withLock { state in
             state.beat = time
-            guard state.snapshot.camera != camera else { return false }
+            guard state.snapshot.camera != camera else { return (false, nil as Station.CameraView?) }
             state.snapshot.camera = camera
             if case .streaming = camera {} else { (state.snapshot.framesPerSecond, state.snapshot.hint) = (0, nil) }
-            return true
+            return (true, state.changedView())
         }
         if isNews { events.yield(.camera(camera)) }
+        if let view { events.yield(.view(view)) }
     }
 
     private func process(
@@ -156,12 +173,18 @@ public final class LiveScan: Sendable {
         }
         let time = now()
         let counts = source.counts
-        state.withLock { state in
+        let view = state.withLock { state in
             state.beat = time
             follower.write(to: &state.snapshot)
             state.snapshot.counts = counts
             state.snapshot.latency = time - frame.timestamp
+            if let last = state.viewedAt, frame.timestamp >= last, frame.timestamp - last < Self.viewInterval {
+                return nil as Station.CameraView?
+            }
+            state.viewedAt = frame.timestamp
+            return state.changedView()
         }
+        if let view { events.yield(.view(view)) }
     }
 }
 

@@ -96,8 +96,8 @@ public actor Station {
 
     /// The time between two rounds of lookups. Each round looks up the items that are due.
     public static let roundInterval: Duration = .seconds(60)
-    /// The time between two readings of the camera's snapshot.
-    static let viewInterval: Duration = .milliseconds(100)
+    /// The time between two checks whether the camera's thread is stuck.
+    static let checkInterval: Duration = .seconds(5)
     /// The minimum time between two readings of the queue, even if the library changes more often.
     static let queueInterval: Duration = .milliseconds(300)
     /// The time after which a failed automatic save is tried again.
@@ -601,7 +601,7 @@ extension Station {
 
     private nonisolated func runInBackground() async {
         await withTaskGroup(of: Void.self) { group in
-            group.addTask { await self.updateView() }
+            group.addTask { await self.noticeStuckCamera() }
             if self.options.followsQueue { group.addTask { await self.followQueue() } }
             if self.options.looksUpDue { group.addTask { await self.lookUpDue() } }
             group.addTask { await self.fetchCovers() }
@@ -619,6 +619,7 @@ extension Station {
                 case .camera(let state): show(state)
                 case .captured(let detection): enqueue(detection)
                 case .refused(let symbol, let refusal): post(.refused(CaptureEvent(refused: symbol, refusal), refusal))
+                case .view(let view): show(view)
                 }
             }
             if Task.isCancelled { return }
@@ -656,17 +657,20 @@ extension Station {
         post(.camera(state))
     }
 
-    private func updateView() async {
+    private func show(_ view: CameraView) {
+        self.view = view
+        post(.view(view))
+    }
+
+    /// Shows a camera as failed while its thread hangs in the driver, because such a thread cannot report that it
+    /// hangs.
+    private func noticeStuckCamera() async {
         guard let live else { return }
-        while await pause(Self.viewInterval) {
+        while await pause(Self.checkInterval) {
             let now = live.snapshot
-            // A thread that hangs in the driver cannot report that it hangs.
-            if case .failed(let error) = now.camera, error.kind == .stuck { show(now.camera) }
-            let view = CameraView(now)
-            if view != self.view {
-                self.view = view
-                post(.view(view))
-            }
+            guard now.camera.isStuck != (camera?.isStuck ?? false) else { continue }
+            show(now.camera)
+            show(CameraView(now))
         }
     }
 
@@ -737,6 +741,10 @@ extension Station {
             return false
         }
     }
+}
+
+extension CameraState {
+    fileprivate var isStuck: Bool { if case .failed(let error) = self { error.kind == .stuck } else { false } }
 }
 
 /// Returns a closure that returns true once `time` has passed on the clock since this call.

@@ -96,6 +96,7 @@ private let streaming = CameraState.streaming(
                 #expect(detection.origin == .camera && detection.thumbnail == [1, 2, 3])
                 texts.append(detection.isbn.digits)
             case .refused(let symbol, _): texts.append("refused \(symbol.payload)")
+            case .view: break
             }
         }
         return texts

@@ -2,6 +2,7 @@ import Bookplate
 import Foundation
 import Library
 import Synchronization
+import TestTools
 import Testing
 
 @testable import Station
@@ -23,8 +24,6 @@ private let dune = "9780441013593"
             let row = try await rig.next(\.captured)
             #expect(row.candidate.item.isbn.digits == dune && row.hasThumbnail)
             #expect(try await rig.station.thumbnail(of: row.id) == [1, 2])
-            await rig.clock.hasSleeper(for: Station.viewInterval)
-            rig.clock.advance(by: Station.viewInterval)
             let view = try await rig.next(\.view)
             #expect(view.width == 64 && view.height == 48)
             #expect(view.symbols == [[.init(x: 1, y: 2), .init(x: 9, y: 2), .init(x: 9, y: 7), .init(x: 1, y: 7)]])
@@ -37,6 +36,35 @@ private let dune = "9780441013593"
             #expect(try await rig.capture("9780141439587").status == .lookingUp)
         }
         #expect(source.isStopped)
+    }
+
+    @Test func `is shown as failed while its driver does not answer, and again afterwards`() async throws {
+        let time = Mutex(Duration.zero)
+        let source = TestSource()
+        let live = LiveScan(
+            source: source, makeDecoder: { TestDecoder(payload: dune) }, now: { time.withLock(\.self) })
+        let rig = try StationRig(live: live)
+        let streaming = CameraState.streaming(
+            name: "Test", format: CaptureFormat(width: 64, height: 48, pixelFormat: .grey))
+        try await rig.run {
+            source.say(streaming)
+            while try await rig.next(\.cameraState) != streaming {}
+            time.withLock { $0 = LiveScan.stuckAfter }
+            await rig.clock.hasSleeper(for: Station.checkInterval)
+            rig.clock.advance(by: Station.checkInterval)
+            guard case .failed(let error) = try await rig.next(\.cameraState) else {
+                Issue.record("not failed")
+                return
+            }
+            #expect(error.kind == .stuck)
+            #expect(try await rig.next(\.view) == Station.CameraView())
+
+            source.show(frames: 1)
+            try await wait(for: "the driver answers") { live.snapshot.camera == streaming }
+            await rig.clock.hasSleeper(for: Station.checkInterval)
+            rig.clock.advance(by: Station.checkInterval)
+            #expect(try await rig.next(\.cameraState) == streaming)
+        }
     }
 
     @Test func `is nil for a station without a camera`() async throws {

@@ -131,7 +131,7 @@ private final class CameraRecorder: Sendable {
             case .camera(.failed(let error)):
                 state.findings.error = state.findings.error ?? error
                 state.isFinished = true
-            case .camera(.starting), .camera(.ended): break
+            case .camera(.starting), .camera(.ended), .view: break
             case .captured(let detection): state.findings.add(code: detection.isbn.digits)
             case .refused(let symbol, _): state.findings.add(code: symbol.payload)
             }
