@@ -110,9 +110,13 @@ struct DayStatsQuery {
             change(&ofCurrent[day, default: DayStats(day: CalendarDay(number: day))])
         }
         var finder = DayFinder(local)
+        // Many sessions of the same reading follow one another, too.
+        var last: (column: Int64, group: Int64?) = (.min, nil)
         // Sessions are grouped here and not in SQL, because SQLite would have to sort them first.
         try db.forEachRow(sessions, sessionArguments) { row in
-            guard let group = group(row[0]) else { return }
+            let column: Int64 = row[0]
+            if column != last.column { last = (column, group(column)) }
+            guard let group = last.group else { return }
             let (start, end): (Int64, Int64) = (row[1], row[2])
             let (from, to): (Int, Int) = (row[3], row[4])
             // The numbers of a damaged file can be so far apart that their sums overflow.

@@ -37,12 +37,13 @@ struct StatsBlock: Sendable, Equatable {
         var stopped: DateNumber?
         var isOpen: Bool
 
+        /// - Parameter row: the columns id, copy, state, started, finished and stopped.
         /// - Returns: `nil` if no date is known.
         fileprivate init?(_ row: Row, _ state: Reading.State, finished: CalendarDay?) throws {
-            (self.row, copy) = (row["id"], row["copy"])
-            started = try row.day("started").map(DateNumber.init)
+            (self.row, copy) = (row[0], row[1])
+            started = try row.day("started", at: 3).map(DateNumber.init)
             self.finished = finished.map(DateNumber.init)
-            stopped = try row.day("stopped").map(DateNumber.init)
+            stopped = try row.day("stopped", at: 5).map(DateNumber.init)
             isOpen = state == .open
             if started == nil, finished == nil, stopped == nil { return nil }
         }
@@ -57,7 +58,8 @@ struct StatsBlock: Sendable, Equatable {
                 WHERE state <> 'cancelled' AND copy.deleted IS NULL AND coalesce(started, finished, stopped) IS NOT NULL
                 """
             ) { row in
-                let reading = try DatedReading(row, row.word("state"), finished: row.day("finished"))
+                let reading = try DatedReading(
+                    row, row.word("state", at: 2), finished: row.day("finished", at: 4))
                 if let reading { readings.append(reading) }
             }
             return readings
@@ -155,7 +157,7 @@ struct StatsBlock: Sendable, Equatable {
             let copy: Int64 = row[1]
             guard let pages = pageCounts[copy] else { return }
             let state: Reading.State = try row.word("state", at: 2)
-            let finished = try row.day("finished")
+            let finished = try row.day("finished", at: 4)
             if state == .finished {
                 finishes[finished, default: Finishes(date: finished, books: 0)].add(books: 1, pages: pages)
             }
