@@ -139,7 +139,7 @@ let package = Package(
             name: "LibraryTests", dependencies: [domain, "SystemCalls", "Library", "LibraryMaker", "TestTools", grdb],
             exclude: ["OldLibraries"]),
         .testTarget(name: "ExchangeTests", dependencies: [domain, "Exchange", "Library", "TestTools"]),
-        .testTarget(name: "StationTests", dependencies: [domain, "Async", "Station", "Library"]),
+        .testTarget(name: "StationTests", dependencies: [domain, "Async", "Station", "Library", "TestTools"]),
         .testTarget(
             name: "TerminalTests", dependencies: [domain, "Async", "Station", "Terminal", "Library", "TestTools"]),
         .testTarget(

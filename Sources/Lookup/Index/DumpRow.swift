@@ -86,9 +86,6 @@ struct DumpLines: ~Copyable {
     static let maxLength = 1 << 20
 
     private let file: gzFile
-    /// The first error. A truncated compressed file seems to end normally; only gzerror() reports the error, and since
-    /// zlib 1.3.2 only until the next read.
-    private var failure: OfflineIndexError?
     private let path: String
     private(set) var tooLong = 0
 
@@ -116,6 +113,9 @@ struct DumpLines: ~Copyable {
         defer { buffer.deallocate() }
         var filled = 0
         var isSkipping = false
+        // The first error. A truncated compressed file seems to end normally; only gzerror() reports the error, and
+        // since zlib 1.3.2 only until the next read.
+        var failure: OfflineIndexError?
         while true {
             let count = gzread(file, buffer.baseAddress! + filled, UInt32(capacity - filled))
             failure = failure ?? error()
@@ -132,6 +132,7 @@ struct DumpLines: ~Copyable {
                 start = end + 1
             }
             if count == 0 {
+                if let failure { throw failure }
                 try finish(UnsafeBufferPointer(rebasing: buffer[start..<filled]), isSkipping, body)
                 return
             }
@@ -158,7 +159,6 @@ struct DumpLines: ~Copyable {
         _ last: UnsafeBufferPointer<UInt8>, _ isSkipping: Bool,
         _ body: (UnsafeBufferPointer<UInt8>, _ offset: Int) throws -> Void
     ) throws {
-        if let failure { throw failure }
         if isSkipping {
             tooLong += 1
         } else if !last.isEmpty {
