@@ -121,9 +121,8 @@ private enum Arm64 {
             // The ends of ids: of a change in a list, and of a note.
             .replacing(/(?m)^[0-9a-f]{8}(?=  )/, with: "ID").replacing(/(?m): [0-9a-f]{6}$/, with: ": ID")
             .replacing(/\d{4}-\d\d-\d\d[T -]\d\d:?\d\d(:?\d\d)?(\.\d+)?Z?/, with: "TIME")
-            .split(separator: "\n").map(String.init)
-            // Exports are in the order of ids.
-            .sorted()
+            // Exports are in the order of ids, and only their last book has no comma.
+            .split(whereSeparator: \.isNewline).map { String($0.last == "," ? $0.dropLast() : $0) }.sorted()
     }
 }
 
