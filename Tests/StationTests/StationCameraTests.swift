@@ -20,13 +20,14 @@ private let dune = "9780441013593"
             var state = CameraState.starting
             while state == .starting { state = try await rig.next(\.cameraState) }
             if case .streaming = state {} else { Issue.record("\(state)") }
+            #expect(try await rig.next(\.view).symbols.isEmpty)
             source.show(frames: 5)
-            let row = try await rig.next(\.captured)
-            #expect(row.candidate.item.isbn.digits == dune && row.hasThumbnail)
-            #expect(try await rig.station.thumbnail(of: row.id) == [1, 2])
             let view = try await rig.next(\.view)
             #expect(view.width == 64 && view.height == 48)
             #expect(view.symbols == [[.init(x: 1, y: 2), .init(x: 9, y: 2), .init(x: 9, y: 7), .init(x: 1, y: 7)]])
+            let row = try await rig.next(\.captured)
+            #expect(row.candidate.item.isbn.digits == dune && row.hasThumbnail)
+            #expect(try await rig.station.thumbnail(of: row.id) == [1, 2])
 
             source.say(.failed(CameraError(.unplugged, "The camera was unplugged.")))
             let gone = try await rig.next(\.cameraState)
