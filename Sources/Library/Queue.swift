@@ -272,16 +272,15 @@ extension StoredItem {
             return nil
         // A record that was found earlier stays, even if a source is down or no longer has it.
         case _ where wasFound: return nil
-        case .notFound(let asked):
-            let names = asked.map(\.displayName).joined(separator: ", ")
+        case .notFound:
             let missing = answer.notAsked.map { "; \($0.source.displayName) was not queried: \($0.reason)" }.joined()
             item.outcome = .notFound
-            item.reason = "no record at \(names.isEmpty ? "any source" : names)\(missing)"
+            item.reason = answer.outcome.reason.map { $0 + missing }
             attempts = 0
             return now.addingTimeInterval(Self.notFoundPause)
         case .temporary(let failure), .blocked(let failure), .badData(let failure):
             item.outcome = answer.outcome.name
-            item.reason = failure.description
+            item.reason = answer.outcome.reason
             let requested = failure.retryAfter.map { min(Self.longestPause, max(1, Double($0.milliseconds) / 1000)) }
             let pause = requested ?? min(Self.longestPause, Self.firstPause * Double(1 << min(10, attempts)))
             attempts += 1

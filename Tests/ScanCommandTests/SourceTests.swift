@@ -36,8 +36,10 @@ import Testing
                 Set(line.keys) == [
                     "isbn13", "outcome", "source", "cached", "notAsked", "title", "subtitle", "authors", "publisher",
                     "publishedDate", "publishedDateText", "pageCount", "language", "coverURL", "identifiers",
-                    "subjects",
+                    "subjects", "contributors", "originalLanguage", "format", "series", "seriesNumber", "description",
+                    "weakMatch", "reason", "input",
                 ])
+            #expect(line["reason"] is NSNull && line["input"] as? String == Self.dune)
             #expect(line["outcome"] as? String == "found")
             #expect(line["source"] as? String == "openLibrary")
             #expect(line["cached"] as? Bool == false)
@@ -47,6 +49,19 @@ import Testing
             #expect(line["pageCount"] as? Int == 528)
             #expect(ending.status == 0)
             #expect(!FileManager.default.fileExists(atPath: scan.library))
+        }
+    }
+
+    @Test func `prints one line of JSON for each number, with the reason why there is no record`() throws {
+        try withSources { scan, openLibrary, _ in
+            openLibrary.on("/api/books", .status(500))
+            let ending = try scan.run("lookup", "--json", Self.dune, "123", Self.dune)
+            let lines = try ending.objects()
+            #expect(lines.map { $0["input"] as? String } == [Self.dune, "123", Self.dune])
+            #expect(lines.map { $0["outcome"] as? String } == ["temporary", nil, "temporary"])
+            #expect(lines[0]["reason"] as? String == "Open Library: is not working (500)")
+            #expect((lines[1]["reason"] as? String)?.isEmpty == false)
+            #expect(ending.status == 69)
         }
     }
 

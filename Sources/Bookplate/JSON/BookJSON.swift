@@ -12,7 +12,7 @@ extension Book {
             "isbn13": JSONValue(edition.isbn?.digits), "isbn10": JSONValue(edition.isbn?.isbn10),
             "hyphenated": JSONValue(edition.isbn?.hyphenated), "isbnText": JSONValue(edition.isbnText),
             "title": JSONValue(metadata.title), "subtitle": JSONValue(metadata.subtitle),
-            "authors": .array(metadata.authors.map { ["name": .string($0.name), "role": .string($0.role.rawValue)] }),
+            "authors": metadata.contributorsJSON,
             "publisher": JSONValue(metadata.publisher), "publishedDate": JSONValue(metadata.publishedDate),
             "publishedDateText": JSONValue(metadata.publishedDateText), "pageCount": JSONValue(metadata.pageCount),
             "language": JSONValue(metadata.language), "originalLanguage": JSONValue(metadata.originalLanguage),
@@ -35,6 +35,11 @@ extension Book {
 }
 
 extension Metadata {
+    /// Everybody who contributed to the book, in order, each with the role.
+    var contributorsJSON: JSONValue {
+        .array(authors.map { ["name": .string($0.name), "role": .string($0.role.rawValue)] })
+    }
+
     /// The identifiers as `{scheme: [text]}`, sorted by scheme.
     public var identifiersJSON: JSONValue {
         .object(identifiers.sorted { $0.key < $1.key }.map { (key: $0.key, value: JSONValue($0.value)) })
@@ -42,8 +47,10 @@ extension Metadata {
 }
 
 extension LookupAnswer {
-    /// One line of `scan lookup --json`.
-    public var json: JSONValue {
+    /// Returns one line of `scan lookup --json`.
+    ///
+    /// - Parameter input: the number as it was given.
+    public func json(input: String) -> JSONValue {
         let (metadata, source): (Metadata, SourceName?) =
             if case .found(let metadata, let source) = outcome { (metadata, source) } else { (Metadata(), nil) }
         return [
@@ -56,7 +63,16 @@ extension LookupAnswer {
             "publishedDateText": JSONValue(metadata.publishedDateText), "pageCount": JSONValue(metadata.pageCount),
             "language": JSONValue(metadata.language), "coverURL": JSONValue(metadata.coverURL),
             "identifiers": metadata.identifiersJSON, "subjects": JSONValue(metadata.subjects),
+            "contributors": metadata.contributorsJSON, "originalLanguage": JSONValue(metadata.originalLanguage),
+            "format": JSONValue(metadata.format?.rawValue), "series": JSONValue(metadata.series),
+            "seriesNumber": JSONValue(metadata.seriesNumber), "description": JSONValue(metadata.description),
+            "weakMatch": .bool(metadata.isWeakMatch), "reason": JSONValue(outcome.reason), "input": .string(input),
         ]
+    }
+
+    /// Returns the line of `scan lookup --json` for a number that is no ISBN.
+    public static func refusalJSON(input: String, reason: String) -> JSONValue {
+        ["isbn13": .null, "outcome": .null, "reason": .string(reason), "input": .string(input)]
     }
 }
 

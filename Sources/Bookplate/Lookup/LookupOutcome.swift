@@ -24,6 +24,17 @@ public enum LookupOutcome: Sendable, Equatable {
         }
     }
 
+    /// The reason, for people, that there is no record, or that the record may be another book's; `nil` for a certain
+    /// record.
+    public var reason: String? {
+        switch self {
+        case .found(let metadata, _): metadata.isWeakMatch ? Metadata.weakMatchReason : nil
+        case .notFound(let asked) where asked.isEmpty: "no record at any source"
+        case .notFound(let asked): "no record at \(asked.map(\.displayName).joined(separator: ", "))"
+        case .temporary(let failure), .blocked(let failure), .badData(let failure): failure.description
+        }
+    }
+
     /// The names of the five outcomes.
     public enum Name: String, Sendable, Codable, CaseIterable { case found, notFound, temporary, blocked, badData }
 }

@@ -26,15 +26,10 @@ struct LookupCommand: AsyncParsableCommand {
 
     func run() async throws {
         let report = ExitReport()
-        var isbns: [ISBN] = []
-        for number in numbers {
-            do {
-                isbns.append(try ISBN(refusingWith: .nothing, number))
-            } catch {
-                report.record(.nothing)
-                Output.shared.printError("\(error)")
-            }
+        let inputs = numbers.map { number in
+            (number, Result { try ISBN(refusingWith: .nothing, number) })
         }
+        let isbns = inputs.compactMap { if case .success(let isbn) = $0.1 { isbn } else { nil as ISBN? } }
         let wiring = try Wiring(settings: paths.settings())
         let library = try wiring.openExistingLibrary()
         var known: [ISBN: [Book]] = [:]
@@ -53,14 +48,23 @@ struct LookupCommand: AsyncParsableCommand {
             }
             bar.finish()
         }
-        for isbn in isbns {
-            guard let answer = answers[isbn] else { continue }
-            switch answer.outcome {
-            case .found: break
-            case .notFound: report.record(.nothing)
-            case .temporary, .blocked, .badData: report.record(.unavailable)
+        for (input, number) in inputs {
+            switch number {
+            case .success(let isbn):
+                guard let answer = answers[isbn] else { continue }
+                switch answer.outcome {
+                case .found: break
+                case .notFound: report.record(.nothing)
+                case .temporary, .blocked, .badData: report.record(.unavailable)
+                }
+                if output.json { Output.shared.printLine(answer.json(input: input)) } else { show(answer) }
+            case .failure(let error):
+                report.record(.nothing)
+                Output.shared.printError("\(error)")
+                if output.json {
+                    Output.shared.printLine(LookupAnswer.refusalJSON(input: input, reason: "\(error)"))
+                }
             }
-            if output.json { Output.shared.printLine(answer.json) } else { show(answer) }
         }
         try report.end()
     }
