@@ -149,7 +149,7 @@ public struct LookupChain: MetadataLookup {
         }
         let plan = LookupPlan(sources: sources, policy: policy)
         let (incomplete, channel) = AsyncStream.makeStream(of: (LookupDraft, Deadline.Remainder).self)
-        async let completed: Void = complete(incomplete, plan, isAlone: drafts.count == 1, into: stream)
+        async let completed: Void = complete(incomplete, plan, into: stream)
         for start in stride(from: 0, to: drafts.count, by: first.batchSize) where !Task.isCancelled {
             let batch = drafts[start..<min(drafts.count, start + first.batchSize)]
             let deadline = Deadline(policy.time)
@@ -166,16 +166,14 @@ public struct LookupChain: MetadataLookup {
     }
 
     private func complete(
-        _ drafts: AsyncStream<(LookupDraft, Deadline.Remainder)>, _ plan: LookupPlan, isAlone: Bool,
+        _ drafts: AsyncStream<(LookupDraft, Deadline.Remainder)>, _ plan: LookupPlan,
         into stream: AsyncStream<LookupAnswer>.Continuation
     ) async {
         guard let first = plan.sources.first else { return }
         for await (draft, remainder) in drafts where !Task.isCancelled {
             var draft = draft
             let deadline = Deadline(remainder, policy.time)
-            if let record = draft.record(of: first.name),
-                record.authorNames.isEmpty || (record.language == nil && isAlone)
-            {
+            if let record = draft.record(of: first.name), record.authorNames.isEmpty {
                 let completed = await first.complete(
                     record, of: draft.isbn, through: plan.client(for: first, deadline))
                 draft.replace(completed, from: first.name)
@@ -274,6 +272,7 @@ struct LookupDraft: Sendable {
         guard let first = certain.first ?? records.first else { return nil }
         var metadata = first.metadata
         for other in certain.dropFirst() { metadata.fillGaps(from: other.metadata) }
+        if metadata.series == nil { metadata.seriesNumber = nil }
         return (metadata, first.source)
     }
 

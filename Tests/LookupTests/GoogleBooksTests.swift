@@ -1,5 +1,6 @@
 import Bookplate
 import FaultServer
+import Foundation
 import Testing
 
 @testable import Lookup
@@ -47,10 +48,12 @@ import Testing
     }
 
     @Test func `is not asked for a missing description alone`() async throws {
-        rig.openLibrary.on("/api/books", .json(try fixture("openlibrary-odyssey.json")))
+        let record = try JSONValue(parsing: Array(try fixture("openlibrary-odyssey.json").utf8))
         rig.openLibrary.on(
-            "/isbn/9780140268867.json", .json(#"{"key": "/books/OL686519M", "languages": [{"key": "/languages/eng"}]}"#)
-        )
+            "/api/books",
+            .books(
+                data: try #require(record["ISBN:9780140268867"]).text,
+                details: #"{"key": "/books/OL686519M", "languages": [{"key": "/languages/eng"}]}"#))
         let book = try #require(try await rig.outcome().metadata)
         #expect(book.description == nil)
         #expect(rig.googleBooks.requests.isEmpty)
@@ -109,7 +112,7 @@ import Testing
             .blocked, "the Books API is not enabled for its key; enable it at console.cloud.google.com"
         ),
         (
-            403, #"{"error": {"code": 403, "errors": [{"reason": "dailyLimitExceeded"}]}}"#, .temporary,
+            403, #"{"error": {"code": 403, "errors": [{"reason": "userRateLimitExceeded"}]}}"#, .temporary,
             "has received too many requests (403)"
         ),
         (
@@ -157,5 +160,81 @@ import Testing
     func `an answer of the wrong shape is bad data`(_ body: String) async throws {
         rig.googleBooks.on(path, .json(body))
         #expect(try await rig.outcome().name == .badData)
+    }
+
+    @Test(arguments: [
+        (403, #"{"error": {"code": 403, "errors": [{"reason": "dailyLimitExceeded"}]}}"#),
+        (
+            429,
+            #"{"error": {"code": 429, "status": "RESOURCE_EXHAUSTED", "details": [{"reason": "RATE_LIMIT_EXCEEDED", "metadata": {"quota_limit": "defaultPerDayPerProject"}}]}}"#
+        ),
+    ])
+    func `is asked no more once its quota for the day is used up, until midnight in California`(
+        _ status: Int, _ body: String
+    ) async throws {
+        rig.googleBooks.on(path, .json(body, status: status), .json(try fixture("googlebooks-odyssey.json")))
+        let first = try #require(try await rig.outcome().failure)
+        #expect(first.reason.hasPrefix("has used up its quota for today; it answers again at "))
+        let wait = try #require(first.retryAfter)
+        rig.clock.advance(by: wait - .seconds(60))
+        let second = try await rig.outcome(of: .solaris)
+        #expect(second.name == .temporary && second.failure?.reason == first.reason)
+        #expect(rig.googleBooks.requests.count == 1)
+        rig.clock.advance(by: .seconds(61))
+        #expect(try await rig.outcome().name == .found)
+    }
+
+    @Test(arguments: [
+        ("2026-07-01T10:00:00Z", "07:00", 21), ("2026-01-15T07:59:00Z", "08:00", 0.016_666),
+        ("2026-01-15T08:01:00Z", "08:00", 23.983_333),
+    ])
+    func `names the hour at which its day begins`(_ now: String, _ hour: String, _ hours: Double) throws {
+        let error = DayQuota.error(at: try Date(now, strategy: .iso8601), in: .gmt)
+        #expect(error.reason == "has used up its quota for today; it answers again at \(hour)")
+        #expect(abs(try #require(error.retryAfter) / .seconds(3600) - hours) < 0.001)
+    }
+
+    @Test func `a record is read as a librarian would`() async throws {
+        rig.googleBooks.on(
+            path,
+            .json(
+                #"""
+                {"totalItems": 1, "items": [{"id": "x", "saleInfo": {"isEbook": true}, "volumeInfo": {"title": "Einstein:",
+                "publisher": "\"O'Reilly &amp; Sons, Inc.\"", "publishedDate": "2015-10-01T00:00:00+02:00", "language": "un",
+                "industryIdentifiers": [{"type": "ISBN_13", "identifier": "9780140268867"}],
+                "imageLinks": {"thumbnail": "http://books.google.com/books/content?id=x&zoom=1&edge=curl&source=gbs_api"}}}]}
+                """#))
+        let book = try #require(try await rig.outcome().metadata)
+        #expect(book.title == "Einstein" && book.publisher == "O'Reilly & Sons, Inc.")
+        #expect(book.publishedDate == CalendarDay("2015-10-01") && book.publishedDateText == "2015-10-01")
+        #expect(book.language == nil && book.format == .digital)
+        #expect(book.coverURL == "https://books.google.com/books/content?id=x&zoom=1&source=gbs_api")
+    }
+
+    @Test func `a record without a title gives its other fields`() async throws {
+        rig.googleBooks.on(
+            path,
+            .json(
+                #"{"totalItems": 1, "items": [{"volumeInfo": {"publisher": "P", "pageCount": 12, "industryIdentifiers": [{"identifier": "9780140268867"}]}}]}"#
+            ))
+        let alone = try #require(try await rig.outcome().metadata)
+        #expect(alone.title == nil && alone.publisher == "P" && alone.pageCount == 12)
+    }
+
+    @Test func `the number of a series completes another source's series`() async throws {
+        rig.openLibrary.on(
+            "/api/books",
+            .books(
+                data: #"{"title": "T", "identifiers": {"isbn_13": ["9780140268867"]}}"#,
+                details: #"{"series": ["Penguin classics"], "isbn_13": ["9780140268867"]}"#))
+        rig.googleBooks.on(
+            path,
+            .json(
+                #"{"totalItems": 1, "items": [{"volumeInfo": {"title": "G", "seriesInfo": {"bookDisplayNumber": "12"}, "industryIdentifiers": [{"identifier": "9780140268867"}]}}]}"#
+            ))
+        let book = try #require(try await rig.outcome().metadata)
+        #expect(book.series == "Penguin classics" && book.seriesNumber == "12")
+        rig.openLibrary.on("/api/books", .json("{}"))
+        #expect(try await rig.lookUp(.odyssey, refresh: true)[0].outcome.metadata?.seriesNumber == nil)
     }
 }

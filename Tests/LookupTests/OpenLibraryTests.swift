@@ -1,5 +1,6 @@
 import Bookplate
 import FaultServer
+import HTTP
 import Testing
 
 @testable import Lookup
@@ -14,10 +15,13 @@ import Testing
         rig.googleBooks.on("/books/v1/volumes", .status(429))
     }
 
-    @Test func `a single book's record is repaired from the edition behind a redirect`() async throws {
-        rig.openLibrary.on("/api/books", .json(try fixture("openlibrary-odyssey.json")))
-        rig.openLibrary.on("/isbn/9780140268867.json", .redirect(to: "/books/OL686519M.json"))
-        rig.openLibrary.on("/books/OL686519M.json", .json(try fixture("openlibrary-edition.json")))
+    @Test func `a record is completed from its edition, also if it is the only one`() async throws {
+        let record = try JSONValue(parsing: Array(try fixture("openlibrary-odyssey.json").utf8))
+        rig.openLibrary.on(
+            "/api/books",
+            .books(
+                data: try #require(record["ISBN:9780140268867"]).text, details: try fixture("openlibrary-edition.json"))
+        )
         let book = try #require(try await rig.outcome().metadata)
         #expect(book.title == "The Odyssey")
         #expect(book.subtitle == "translated by Robert Fagles")
@@ -76,6 +80,38 @@ import Testing
         #expect(
             answers.allSatisfy { $0.outcome.metadata?.authorNames == ["A"] && $0.outcome.metadata?.language == "de" })
         #expect(rig.openLibrary.requests.count == 2)
+    }
+
+    @Test func `a record that was merged into another is followed, and a deleted one is none`() async throws {
+        rig.openLibrary.on("/api/books", .json(#"{"ISBN:9780140268867": {"title": "The Odyssey"}}"#))
+        rig.openLibrary.on(
+            "/isbn/9780140268867.json",
+            .json(#"{"isbn_13": ["9780140268867"], "authors": [{"key": "/authors/OL1A"}, {"key": "/authors/OL2A"}]}"#))
+        rig.openLibrary.on(
+            "/authors/OL1A.json", .json(#"{"type": {"key": "/type/redirect"}, "location": "/authors/OL9A"}"#))
+        rig.openLibrary.on("/authors/OL9A.json", .json(#"{"name": "Homer"}"#))
+        rig.openLibrary.on("/authors/OL2A.json", .json(#"{"type": {"key": "/type/delete"}, "name": "Nobody"}"#))
+        #expect(try await rig.outcome().metadata?.authorNames == ["Homer"])
+    }
+
+    @Test func `the article of a title, and pages as text, are kept`() async throws {
+        rig.openLibrary.on(
+            "/api/books",
+            .books(
+                data:
+                    #"{"title": "utolsó kenet", "pagination": "xii, 188 p.", "identifiers": {"isbn_13": ["9780140268867"]}}"#,
+                details: #"{"title": "utolsó kenet", "title_prefix": "Az ", "isbn_13": ["9780140268867"]}"#))
+        let book = try #require(try await rig.outcome().metadata)
+        #expect(book.title == "Az utolsó kenet" && book.pageCount == 188)
+    }
+
+    @Test func `a removed cover leaves the field to others`() async throws {
+        rig.openLibrary.on(
+            "/api/books",
+            .json(
+                #"{"ISBN:9780140268867": {"title": "X", "cover": {"large": "https://covers.openlibrary.org/b/id/-1-L.jpg"}}}"#
+            ))
+        #expect(try await rig.outcome().metadata?.coverURL == nil)
     }
 
     @Test func `an empty object means that there is no record`() async throws {

@@ -132,3 +132,17 @@ func fixture(_ name: String, file: String = #filePath) throws -> String {
     let folder = URL(fileURLWithPath: file).deletingLastPathComponent().appendingPathComponent("Fixtures")
     return try String(contentsOf: folder.appendingPathComponent(name), encoding: .utf8)
 }
+
+extension Reply {
+    /// Open Library's answer to both commands for each number: the record, and the edition.
+    static func books(data: String, details: String?) -> Reply {
+        .json { request in
+            let isDetails = request.query("jscmd") == "details"
+            let records = (request.query("bibkeys") ?? "").split(separator: ",").compactMap { key in
+                isDetails
+                    ? details.map { #""\#(key)": {"bib_key": "\#(key)", "details": \#($0)}"# } : #""\#(key)": \#(data)"#
+            }
+            return "{\(records.joined(separator: ","))}"
+        }
+    }
+}

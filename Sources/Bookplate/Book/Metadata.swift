@@ -144,8 +144,11 @@ extension Metadata {
             sources[.publishedDate] = other.sources[.publishedDate]
         }
         if series == nil {
-            (series, seriesNumber) = (other.series, other.seriesNumber)
+            (series, seriesNumber) = (other.series, other.seriesNumber ?? seriesNumber)
             sources[.series] = other.sources[.series]
+        } else if seriesNumber == nil, other.series == nil {
+            // The number without the name of the series, as Google has it.
+            seriesNumber = other.seriesNumber
         }
         if authors.isEmpty {
             authors = other.authors

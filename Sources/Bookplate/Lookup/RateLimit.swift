@@ -9,6 +9,8 @@ public struct SourceState: Sendable, Equatable, Codable {
     public var breaker = CircuitBreaker()
     /// The end of a pause that the source itself requested (Retry-After). Until then, the source is not queried.
     public var restUntil: Date?
+    /// The reason for a pause of more than an hour, such as a quota for a day; `nil` for a shorter pause.
+    public var restReason: String?
     /// The source is skipped until this time. Until then, lookups report it as *not asked*.
     public var notAskedUntil: Date?
     /// The reason why the source is skipped until ``notAskedUntil``, such as "needs a key".

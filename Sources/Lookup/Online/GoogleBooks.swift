@@ -1,4 +1,5 @@
 import Bookplate
+import FoundationEssentials
 import HTTP
 
 /// Google Books, with one ISBN per request. Source: developers.google.com/books/docs/v1/reference/volumes.
@@ -27,7 +28,8 @@ struct GoogleBooks: OnlineSource {
     private func lookUp(_ isbn: ISBN, through client: SourceClient) async -> SourceAnswer {
         let query = "books/v1/volumes?q=isbn:\(isbn.digits)" + (key.map { "&key=\($0.percentEncoded)" } ?? "")
         do throws(LookupError) {
-            return answer(try json(await client.get(base.appending(query), classify: classify)), isbn)
+            let found = try await client.get(base.appending(query)) { classify($0, at: client.policy.time.date()) }
+            return answer(try json(found), isbn)
         } catch {
             return error.answer
         }
@@ -35,10 +37,10 @@ struct GoogleBooks: OnlineSource {
 
     /// Returns the error for an answer with one of Google's error statuses; `nil` if the general rules apply. Source of
     /// the reasons: cloud.google.com/apis/design/errors.
-    private func classify(_ answer: HTTPAnswer) -> LookupError? {
+    private func classify(_ answer: HTTPAnswer, at now: Date) -> LookupError? {
         switch answer.status {
         case 429 where key == nil: return .notAsked(reason: Self.needsKey)
-        case 400, 403: break
+        case 400, 403, 429: break
         default: return nil
         }
         let error: JSONValue?
@@ -55,7 +57,14 @@ struct GoogleBooks: OnlineSource {
         if has("accessNotConfigured", "SERVICE_DISABLED") {
             return .blocked(failure("the Books API is not enabled for its key; enable it at console.cloud.google.com"))
         }
-        if has("dailyLimitExceeded", "rateLimitExceeded", "userRateLimitExceeded", "quotaExceeded") {
+        let limits = error["details"]?.items.prefix(FieldLimits.items).compactMap {
+            $0["metadata"]?["quota_limit"]?.string
+        }
+        if has("dailyLimitExceeded", "dailyLimitExceededUnreg") || limits?.contains("defaultPerDayPerProject") == true {
+            return .temporary(DayQuota.error(at: now))
+        }
+        if answer.status == 429 { return nil }
+        if has("rateLimitExceeded", "userRateLimitExceeded", "quotaExceeded") {
             return .temporary(failure("has received too many requests (403)", retryAfter: RetryAfter.default))
         }
         let refusal = failure("refuses to answer (\(answer.status)): \(message)")
@@ -88,7 +97,7 @@ struct GoogleBooks: OnlineSource {
             }
         }
         if let weak { return .found(weak) }
-        guard let other else { return .badData(failure("sent only records without a title or an ISBN")) }
+        guard let other else { return .badData(failure("sent only records that describe no book")) }
         return .badData(failure("answered with the record of another book, \(other)"))
     }
 
@@ -96,30 +105,67 @@ struct GoogleBooks: OnlineSource {
         FieldLimits.texts(item["volumeInfo"]?["industryIdentifiers"], key: "identifier")
     }
 
-    /// - Returns: `nil` if the record has no title.
+    /// - Returns: `nil` if the record says nothing about the book. Without a title, the other fields still help,
+    ///   because another source or a person may give the title.
     private func metadata(_ item: JSONValue) -> Metadata? {
-        guard let info = item["volumeInfo"], let title = FieldLimits.text(info["title"], limit: TextLimit.title) else {
-            return nil
-        }
+        guard let info = item["volumeInfo"] else { return nil }
         var metadata = Metadata()
-        metadata.title = title
-        metadata.subtitle = FieldLimits.text(info["subtitle"], limit: TextLimit.title)
+        metadata.title = FieldLimits.title(info["title"])
+        metadata.subtitle = FieldLimits.title(info["subtitle"])
         metadata.authors = FieldLimits.texts(info["authors"]).map { Contributor(name: $0) }
-        metadata.publisher = FieldLimits.text(info["publisher"])
-        metadata.publishedDateText = FieldLimits.text(info["publishedDate"])
-        metadata.publishedDate = metadata.publishedDateText.flatMap(PublishedDate.day(in:))
+        metadata.publisher = info["publisher"]?.string.flatMap(FieldLimits.publisher)
+        metadata.publishedDate = info["publishedDate"]?.string.flatMap(PublishedDate.day(in:))
+        metadata.publishedDateText = FieldLimits.text(info["publishedDate"]).map { text in
+            // The time of day in "2015-10-01T00:00:00+02:00" means nothing.
+            metadata.publishedDate.map { text.hasPrefix("\($0)T") ? "\($0)" : text } ?? text
+        }
         metadata.pageCount = FieldLimits.pages(info["pageCount"])
         metadata.language = info["language"]?.string.flatMap(LanguageCode.normalized)
+        // Google has no word for the binding. "isEbook" is false for printed books and for books that are not sold.
+        if case .bool(true)? = item["saleInfo"]?["isEbook"] { metadata.format = .digital }
+        // The name of the series is not in the record, so this number only completes another source's series.
+        metadata.seriesNumber = FieldLimits.text(info["seriesInfo"]?["bookDisplayNumber"], limit: 20)
         metadata.description = FieldLimits.text(info["description"], limit: TextLimit.description)
+        guard !metadata.filledFields.isEmpty else { return nil }
         metadata.subjects = FieldLimits.texts(info["categories"])
         let images = info["imageLinks"]
         metadata.coverURL =
             ["large", "medium", "thumbnail", "smallThumbnail"].lazy
-            .compactMap { covers.stored(images?[$0]?.string) }.first
+            .compactMap { covers.stored(images?[$0]?.string.map(\.withoutPageCurl)) }.first
         metadata.previewLink = FieldLimits.link(info["previewLink"])
         metadata.infoLink = FieldLimits.link(info["infoLink"])
         metadata.identifiers["google"] = FieldLimits.text(item["id"], limit: 64).map { [$0] }
         metadata.attribute(to: name)
         return metadata
+    }
+}
+
+extension String {
+    /// The address of a cover without the page corner that Google draws into it.
+    fileprivate var withoutPageCurl: String { replacing("&edge=curl", with: "") }
+}
+
+/// The requests that Google allows an API key for one day. The day begins at midnight in California. Source:
+/// docs.cloud.google.com/api-keys/docs/quotas, "Daily quotas reset at midnight Pacific Time".
+enum DayQuota {
+    /// Returns the error for a quota that is used up, which names the hour on this machine's clock when Google answers
+    /// again.
+    static func error(at now: Date, in zone: TimeZone = .current) -> SourceError {
+        let end = self.end(at: now)
+        var local = Calendar(identifier: .gregorian)
+        local.timeZone = zone
+        let time = local.dateComponents([.hour, .minute], from: end)
+        let clock = [time.hour ?? 0, time.minute ?? 0].map { $0 < 10 ? "0\($0)" : "\($0)" }.joined(separator: ":")
+        return SourceError(
+            source: .googleBooks, reason: "has used up its quota for today; it answers again at \(clock)",
+            retryAfter: .seconds(end.timeIntervalSince(now)))
+    }
+
+    private static func end(at now: Date) -> Date {
+        var california = Calendar(identifier: .gregorian)
+        // A machine without a time zone database has no name for it; then the hour of winter has to do.
+        california.timeZone = TimeZone(identifier: "America/Los_Angeles") ?? TimeZone(secondsFromGMT: -8 * 3600) ?? .gmt
+        let today = california.startOfDay(for: now)
+        return california.date(byAdding: .day, value: 1, to: today) ?? today.addingTimeInterval(86_400)
     }
 }

@@ -92,7 +92,9 @@ extension HTTPAnswer {
 enum RetryAfter {
     /// The time to wait after an answer with status 429 that has no Retry-After header.
     static let `default`: Duration = .seconds(60)
-    private static let range: ClosedRange<Double> = 1...3600
+    /// The longest time that a header can ask for.
+    static let longest: Duration = .seconds(3600)
+    private static let range = 1...longest / .seconds(1)
 
     /// - Parameter text: the value of the header, a number of seconds or a date. Any other text gives ``default``.
     /// - Returns: the time to wait, from one second to one hour.

@@ -15,6 +15,8 @@ struct OpenLibrary: OnlineSource {
 
     /// The maximum number of authors per book whose names are requested one by one.
     private static let authorRequests = 3
+    /// The maximum number of merged records on the way to the one that is left.
+    private static let merges = 3
 
     func lookUp(_ isbns: [ISBN], through client: SourceClient) async -> [ISBN: SourceAnswer] {
         let records: JSONValue
@@ -24,7 +26,7 @@ struct OpenLibrary: OnlineSource {
             return isbns.answered { _ in error.answer }
         }
         var answers = isbns.answered { isbn in records[isbn.bibkey].map { answer($0, isbn) } ?? .notFound }
-        await repairTogether(&answers, through: client)
+        await addEditions(to: &answers, through: client)
         return answers
     }
 
@@ -56,17 +58,17 @@ struct OpenLibrary: OnlineSource {
         return .found(metadata)
     }
 
-    /// Fills in missing fields from the records of the editions, with one request for the whole batch. A single
-    /// incomplete book is left to ``complete(_:of:through:)``. If the request fails, the records stay as they are,
-    /// because an incomplete record is better than a failure.
-    private func repairTogether(_ answers: inout [ISBN: SourceAnswer], through client: SourceClient) async {
-        let incomplete = answers.keys.sorted().filter { Self.isRepairable(answers[$0]) }
-        guard incomplete.count > 1 else { return }
+    /// Adds what only the records of the editions have, such as languages, series and translators, with one request
+    /// for the whole batch. If the request fails, the records stay as they are, because an incomplete record is better
+    /// than a failure.
+    private func addEditions(to answers: inout [ISBN: SourceAnswer], through client: SourceClient) async {
+        let found = answers.keys.sorted().filter { if case .found? = answers[$0] { true } else { false } }
+        guard !found.isEmpty else { return }
         let records: JSONValue
         do throws(LookupError) {
-            records = try await books(incomplete, "details", through: client)
+            records = try await books(found, "details", through: client)
         } catch { return }
-        for isbn in incomplete {
+        for isbn in found {
             guard case .found(var metadata)? = answers[isbn], let edition = records[isbn.bibkey]?["details"] else {
                 continue
             }
@@ -75,25 +77,19 @@ struct OpenLibrary: OnlineSource {
         }
     }
 
-    private static func isRepairable(_ answer: SourceAnswer?) -> Bool {
-        guard case .found(let metadata)? = answer else { return false }
-        return metadata.authorNames.isEmpty || metadata.language == nil
-    }
-
-    /// Fills in missing fields from the record of the edition, and requests the authors' names if only their keys are
-    /// known. If a request fails, the fields found so far are kept.
+    /// Requests the authors' names if the edition gives only their keys. If a request fails, the fields found so far
+    /// are kept.
     func complete(_ metadata: Metadata, of isbn: ISBN, through client: SourceClient) async -> Metadata {
         var metadata = metadata
         do throws(LookupError) {
-            let answer = try await client.get(base.appending("isbn/\(isbn.digits).json"))
-            guard !answer.isMissing else { return metadata }
-            let edition = try json(answer)
+            guard let edition = try await record("isbn/\(isbn.digits).json", through: client) else { return metadata }
             fill(&metadata, from: edition, isbn)
             guard metadata.authorNames.isEmpty else { return metadata }
             var authors: [Contributor] = []
             for key in OpenLibraryEdition.authorKeys(edition).prefix(Self.authorRequests) {
-                let author = try await client.get(base.appending("authors/\(key).json"))
-                guard !author.isMissing, let name = FieldLimits.text(try json(author)["name"]) else { continue }
+                guard let author = try await record("authors/\(key).json", through: client),
+                    let name = FieldLimits.text(author["name"])
+                else { continue }
                 authors.append(Contributor(name: name))
             }
             metadata.authors.insert(contentsOf: authors, at: 0)
@@ -102,6 +98,27 @@ struct OpenLibrary: OnlineSource {
             // The record can still be used; another source or a later refresh may fill the remaining fields.
         }
         return metadata
+    }
+
+    /// Requests one record by its path. A record that was merged into another names that one
+    /// (openlibrary.org/type/redirect).
+    ///
+    /// - Returns: `nil` if there is no record, or no longer.
+    private func record(_ path: String, through client: SourceClient) async throws(LookupError) -> JSONValue? {
+        var path = path
+        for _ in 0...Self.merges {
+            let answer = try await client.get(base.appending(path))
+            guard !answer.isMissing else { return nil }
+            let record = try json(answer)
+            switch record["type"]?["key"]?.string {
+            case "/type/redirect":
+                guard let target = OpenLibraryEdition.key(record["location"]) else { return nil }
+                path = "\(target).json"
+            case "/type/delete": return nil
+            default: return record
+            }
+        }
+        return nil
     }
 
     private func fill(_ metadata: inout Metadata, from edition: JSONValue, _ isbn: ISBN) {
@@ -120,9 +137,13 @@ struct OpenLibrary: OnlineSource {
         case .certain: metadata.isWeakMatch = false
         case .weak: break
         }
+        // Only the edition has the article of a title that is stored separately.
+        if edition["title_prefix"]?.string != nil, metadata.title == FieldLimits.title(edition["title"]) {
+            metadata.title = more.title
+        }
         metadata.fillGaps(from: more)
         // The authors come from the work, and the translators from the edition.
-        metadata.authors += more.authors.filter { $0.role != .author && !metadata.authors.contains($0) }
+        metadata.authors.add(more.authors.filter { $0.role != .author })
     }
 }
 
@@ -135,18 +156,20 @@ extension ISBN {
 enum OpenLibraryRecord {
     /// - Returns: `nil` if the record has no title.
     static func metadata(_ record: JSONValue, covers: CoverAddress) -> Metadata? {
-        guard let title = FieldLimits.text(record["title"], limit: TextLimit.title) else { return nil }
+        guard let title = FieldLimits.title(record["title"]) else { return nil }
         var metadata = Metadata()
         metadata.title = title
-        metadata.subtitle = FieldLimits.text(record["subtitle"], limit: TextLimit.title)
+        metadata.subtitle = FieldLimits.title(record["subtitle"])
         metadata.authors = FieldLimits.texts(record["authors"]).map { Contributor(name: $0) }
-        metadata.publisher = FieldLimits.texts(record["publishers"]).first
+        metadata.publisher = FieldLimits.texts(record["publishers"]).lazy.compactMap(FieldLimits.publisher).first
         metadata.publishedDateText = FieldLimits.text(record["publish_date"])
         metadata.publishedDate = metadata.publishedDateText.flatMap(PublishedDate.day(in:))
-        metadata.pageCount = FieldLimits.pages(record["number_of_pages"])
-        metadata.subjects = FieldLimits.texts(record["subjects"])
+        metadata.pageCount = OpenLibraryEdition.pages(record)
+        metadata.subjects = FieldLimits.subjects(record["subjects"])
         let cover = record["cover"]
-        metadata.coverURL = ["large", "medium", "small"].lazy.compactMap { covers.stored(cover?[$0]?.string) }.first
+        metadata.coverURL = ["large", "medium", "small"].lazy.compactMap { covers.stored(cover?[$0]?.string) }
+            // An edition whose cover was removed has the number -1.
+            .first { !$0.contains("/b/id/-") }
         metadata.infoLink = FieldLimits.link(record["url"])
         metadata.identifiers = OpenLibraryEdition.identifiers(record["identifiers"])
         if let number = OpenLibraryEdition.number(of: record) { metadata.identifiers["openlibrary"] = [number] }

@@ -231,7 +231,7 @@ enum RateLimitDecision: Sendable, Equatable {
             return
         }
         if let rest = state.rest(at: now) {
-            self = rest <= longestWait ? .retryAfter(rest) : .tooLong(rest, reason: Self.restReason)
+            self = rest <= longestWait ? .retryAfter(rest) : .tooLong(rest, reason: state.restReason ?? Self.restReason)
             return
         }
         var next = state
@@ -260,10 +260,11 @@ enum RateLimitDecision: Sendable, Equatable {
 
 extension SourceState {
     /// Returns the remaining time of the pause that the source has requested; `nil` if there is no pause. The result is
-    /// at most an hour, because the clock may have been set back.
+    /// at most an hour, or a day and an hour for a quota, because the clock may have been set back.
     fileprivate func rest(at now: Date) -> Duration? {
         guard let restUntil, restUntil > now else { return nil }
-        return .milliseconds(Int64(min(restUntil.timeIntervalSince(now), 3600) * 1000) + 1)
+        let longest = restReason == nil ? 3600.0 : 90_000
+        return .milliseconds(Int64(min(restUntil.timeIntervalSince(now), longest) * 1000) + 1)
     }
 
     /// Returns the reason why the source may not be queried today; `nil` if it may be queried.
@@ -281,6 +282,7 @@ extension LookupError {
         case .temporary(let failure):
             guard let wait = failure.retryAfter else { return }
             state.restUntil = now.addingTimeInterval(wait / .seconds(1))
+            state.restReason = wait > RetryAfter.longest ? failure.reason : nil
         case .notAsked(let reason):
             let day = 86_400.0
             state.notAskedUntil = Date(

@@ -25,6 +25,32 @@ enum FieldLimits {
         return cut.isEmpty ? nil : cut
     }
 
+    /// Returns a title without the punctuation by which catalogues separate it from what follows (ISBD, A.3).
+    static func title(_ value: JSONValue?) -> String? {
+        guard let text = text(value, limit: TextLimit.title) else { return nil }
+        let end = text.lastIndex { !":/;=, ".contains($0) }
+        return end.map { String(text[...$0]) }
+    }
+
+    /// Returns the name of a publisher; `nil` if the catalogue says that it is unknown ("s.n.", sine nomine).
+    static func publisher(_ text: String) -> String? {
+        var name = text.withoutEntities
+        if name.count > 2, name.hasPrefix("\""), name.hasSuffix("\"") { name = String(name.dropFirst().dropLast()) }
+        let letters = name.lowercased().filter { $0.isLetter || $0 == " " }.cleaned
+        let unknown = ["sn", "s n", "publisher not identified", "verlag nicht ermittelbar"]
+        guard !unknown.contains(letters) else { return nil }
+        return self.text(name)
+    }
+
+    /// Returns the subjects that were written for people. Open Library also keeps lists there, such as
+    /// "nyt:young-adult-e-book=2016-05-22" and "collectionID:KellerChallenge".
+    static func subjects(_ value: JSONValue?) -> [String] {
+        texts(value).filter { subject in
+            guard let mark = subject.firstIndex(of: ":") else { return true }
+            return !["nyt", "collectionid", "series", "award", "lexile"].contains(subject[..<mark].lowercased())
+        }
+    }
+
     /// Returns the texts in a list, without duplicates. A single text is treated like a list with one item.
     ///
     /// - Parameter key: the key of the text in items that are objects, such as `{"name": "Penguin"}`.
@@ -40,6 +66,20 @@ enum FieldLimits {
 
     static func pages(_ value: JSONValue?) -> Int? { value?.wholeNumber.flatMap { pages.contains($0) ? $0 : nil } }
 
+    /// Returns the number of pages in a description of the extent, such as "xii, 83 p." or "242". Roman numerals are
+    /// left out, and so are pages in brackets beside others, such as "[8] p. of plates".
+    static func pages(inExtent text: String) -> Int? {
+        let text = String(text.prefix(200)).cleaned.lowercased()
+        if let number = Int(text) { return pages.contains(number) ? number : nil }
+        var (numbered, unnumbered) = ([Int](), [Int]())
+        let count = /(\[?)\b(\d{1,6})\]?\s*(?:p|pp|pages?|s|seiten|pagine|str|sidor|strony)\b/
+        for match in text.matches(of: count) {
+            guard let number = Int(match.2), pages.contains(number) else { continue }
+            if match.1.isEmpty { numbered.append(number) } else { unnumbered.append(number) }
+        }
+        return numbered.max() ?? unnumbered.max()
+    }
+
     /// Returns a link for people to open, always with https.
     static func link(_ value: JSONValue?) -> String? {
         guard let text = value?.string, let address = WebAddress(text.cleaned) else { return nil }
@@ -48,6 +88,12 @@ enum FieldLimits {
 }
 
 extension String {
+    /// The text with the entities of HTML replaced that occur in names.
+    fileprivate var withoutEntities: String {
+        guard contains("&") else { return self }
+        return replacing("&quot;", with: "\"").replacing("&#39;", with: "'").replacing("&amp;", with: "&")
+    }
+
     /// The text with line breaks and tabs replaced by spaces.
     fileprivate var onOneLine: String {
         contains { $0.isNewline || $0 == "\t" } ? String(map { $0.isNewline || $0 == "\t" ? " " : $0 }) : self
@@ -59,18 +105,22 @@ extension String {
 enum LanguageCode {
     /// - Parameter text: a code such as "eng", "/languages/eng", "en" or "pt-BR". Codes from MARC are those of ISO
     ///   639-2/B and a few others.
-    /// - Returns: `nil` if the text is not a code, or if the code means no particular language (und, mul, zxx, mis).
+    /// - Returns: `nil` if the text is not a code ("un" at Google), or if the code means no particular language (und,
+    ///   mul, zxx, mis).
     static func normalized(_ text: String) -> String? {
         let last = text.prefix(64).split(separator: "/").last ?? ""
         let code = String(last.prefix { $0 != "-" && $0 != "_" }).lowercased()
         guard code.utf8.allSatisfy({ (0x61...0x7A).contains($0) }) else { return nil }
         switch code.utf8.count {
-        case 2: return code
+        case 2: return known.contains(code) ? code : withdrawn[code]
         case 3: return ["und", "mul", "zxx", "mis"].contains(code) ? nil : twoLetters[code] ?? code
         default: return nil
         }
     }
 
+    private static let known = Set(twoLetters.values)
+    /// Codes that ISO 639-1 has replaced, and that still occur.
+    private static let withdrawn = ["iw": "he", "in": "id", "ji": "yi", "jw": "jv", "mo": "ro"]
     private static let twoLetters: [String: String] = Dictionary(
         table.split(whereSeparator: \.isWhitespace).map { (String($0.prefix(3)), String($0.suffix(2))) },
         uniquingKeysWith: { first, _ in first })

@@ -7,19 +7,20 @@ enum OpenLibraryEdition {
     static func metadata(_ edition: JSONValue) -> Metadata {
         var metadata = Metadata()
         metadata.title = title(edition)
-        metadata.subtitle = FieldLimits.text(edition["subtitle"], limit: TextLimit.title)
-        metadata.authors = FieldLimits.texts(edition["authors"]).map { Contributor(name: $0) } + contributors(edition)
-        metadata.publisher = FieldLimits.texts(edition["publishers"]).first
+        metadata.subtitle = FieldLimits.title(edition["subtitle"])
+        metadata.authors = people(edition)
+        metadata.publisher = FieldLimits.texts(edition["publishers"]).lazy.compactMap(FieldLimits.publisher).first
         metadata.publishedDateText = FieldLimits.text(edition["publish_date"])
         metadata.publishedDate = metadata.publishedDateText.flatMap(PublishedDate.day(in:))
-        metadata.pageCount = FieldLimits.pages(edition["number_of_pages"])
+        metadata.pageCount = pages(edition)
         metadata.language = language(edition["languages"])
         metadata.originalLanguage = language(edition["translated_from"])
         metadata.format = FieldLimits.text(edition["physical_format"]).flatMap(format)
-        (metadata.series, metadata.seriesNumber) = series(FieldLimits.texts(edition["series"]).first)
-        metadata.description = FieldLimits.text(
-            edition["description"]?["value"] ?? edition["description"], limit: TextLimit.description)
-        metadata.subjects = FieldLimits.texts(edition["subjects"])
+        (metadata.series, metadata.seriesNumber) = series(FieldLimits.texts(edition["series"]))
+        metadata.description = (edition["description"]?["value"] ?? edition["description"])?.string.flatMap {
+            FieldLimits.text($0.withoutMarkdown, limit: TextLimit.description)
+        }
+        metadata.subjects = FieldLimits.subjects(edition["subjects"])
         metadata.coverURL = edition["covers"]?.items.lazy.compactMap(\.wholeNumber).first { $0 > 0 }
             .map(CoverAddress.ofOpenLibrary)
         metadata.identifiers = identifiers(edition["identifiers"])
@@ -50,6 +51,15 @@ enum OpenLibraryEdition {
         edition["key"]?.string.flatMap { number(in: $0, "/books/OL", "M") }.map { "OL\($0)M" }
     }
 
+    /// Returns the path of a record, such as `authors/OL123A`, if the value is the key of one.
+    static func key(_ value: JSONValue?) -> String? {
+        guard let key = value?.string else { return nil }
+        for (prefix, suffix) in [("/authors/OL", "A"), ("/books/OL", "M"), ("/works/OL", "W")] {
+            if let number = number(in: key, prefix, suffix) { return "\(prefix.dropFirst())\(number)\(suffix)" }
+        }
+        return nil
+    }
+
     /// Returns the number in a key, such as 123 for `/books/OL123M`.
     static func number(in key: String, _ prefix: String, _ suffix: String) -> Int64? {
         guard key.utf8.count < 40, key.hasPrefix(prefix), key.hasSuffix(suffix) else { return nil }
@@ -73,26 +83,47 @@ enum OpenLibraryEdition {
         return identifiers
     }
 
+    /// Returns the number of pages, which records made since 2021 often give only as text ("242", "xii, 83 p.").
+    ///
+    /// - Parameter edition: the edition itself, or a record about it.
+    static func pages(_ edition: JSONValue) -> Int? {
+        FieldLimits.pages(edition["number_of_pages"])
+            ?? edition["pagination"]?.string.flatMap(FieldLimits.pages(inExtent:))
+    }
+
     private static func title(_ edition: JSONValue) -> String? {
-        guard let title = FieldLimits.text(edition["title"], limit: TextLimit.title) else { return nil }
+        guard let title = FieldLimits.title(edition["title"]) else { return nil }
         // Older records store the article separately: "The " and "hobbit".
         guard let article = FieldLimits.text(edition["title_prefix"]) else { return title }
         return FieldLimits.text("\(article) \(title)", limit: TextLimit.title)
+    }
+
+    /// Returns the people of the edition: the authors whose names it gives, the contributors, and those whom only the
+    /// statement of responsibility names. The statement is free text, so that authors are taken from it only if the
+    /// edition lists none, by key or by name.
+    private static func people(_ edition: JSONValue) -> [Contributor] {
+        let authors = FieldLimits.texts(edition["authors"]).map { Contributor(name: $0) }
+        var people = authors
+        people.add(contributors(edition))
+        people.add(FieldLimits.texts(edition["contributions"]).compactMap(Contributors.contributor(in:)))
+        let statement = edition["by_statement"]?.string.map(Contributors.statement) ?? []
+        let hasAuthors = !(edition["authors"]?.items.isEmpty ?? true)
+        people.add(
+            statement.filter { person in
+                // A name of the statement may be written in another way than that of a listed contributor.
+                person.role == .author ? !hasAuthors : !people.contains { $0.role == person.role }
+            })
+        return people
     }
 
     /// Returns the contributors whose role is known. Contributors without a role are left out, because they are already
     /// listed as authors.
     private static func contributors(_ edition: JSONValue) -> [Contributor] {
         (edition["contributors"]?.items.prefix(FieldLimits.items) ?? []).compactMap { item in
-            guard let name = FieldLimits.text(item["name"]), let role = FieldLimits.text(item["role"]) else {
-                return nil
-            }
-            let word = role.lowercased()
-            let roles: [(String, Contributor.Role)] = [
-                ("translat", .translator), ("edit", .editor), ("illustrat", .illustrator), ("narrat", .narrator),
-            ]
-            guard let known = roles.first(where: { word.hasPrefix($0.0) }) else { return nil }
-            return Contributor(name: name, role: known.1)
+            guard let name = FieldLimits.text(item["name"]), let word = FieldLimits.text(item["role"]),
+                let role = Contributors.role(of: word)
+            else { return nil }
+            return Contributor(name: name, role: role)
         }
     }
 
@@ -104,23 +135,60 @@ enum OpenLibraryEdition {
         let text = text.lowercased()
         func names(_ words: String...) -> Bool { words.contains { text.contains($0) } }
         if names("audio", "mp3", "cassette") { return .audiobook }
-        if names("ebook", "e-book", "kindle", "electronic", "epub", "pdf") { return .digital }
-        return names("paper", "hard", "cover", "bound", "binding", "spiral", "board") ? .physical : nil
+        if names("ebook", "e-book", "kindle", "electronic", "epub", "pdf", "cd-rom", "diskette") { return .digital }
+        let physical = ["paper", "hard", "cover", "bound", "binding", "spiral", "board", "pamphlet", "sheet music"]
+        return physical.contains { text.contains($0) } ? .physical : nil
     }
 
-    /// Splits a series such as "Discworld ; 3", "Penguin classics #12" or "Culture, bk. 2" into its name and its
-    /// number. Without a number at the end, the whole text is the name.
-    private static func series(_ text: String?) -> (name: String?, number: String?) {
-        guard let text else { return (nil, nil) }
-        guard let mark = text.lastIndex(where: { ";#,(".contains($0) }) else { return (text, nil) }
-        let name = String(text[..<mark]).cleaned
-        var number = text[text.index(after: mark)...].lowercased().filter { !"();# ".contains($0) }
-        for word in ["book", "bk.", "volume", "vol.", "v.", "number", "no.", "nr."] where number.hasPrefix(word) {
-            number.removeFirst(word.count)
+    /// Splits a series such as "Discworld ; 3", "Penguin classics #12", "Culture, bk. 2" or "Studies -- vol. 63" into
+    /// its name and its number. Without a number at the end, the whole text is the name. Records that were made from
+    /// MARC list a name with ";" at its end and its number one after the other.
+    private static func series(_ texts: [String]) -> (name: String?, number: String?) {
+        guard let text = texts.first else { return (nil, nil) }
+        if texts.count > 1, text.hasSuffix(";"), let number = number(texts[1]) {
+            let name = String(text.dropLast()).cleaned
+            if !name.isEmpty { return (name, number) }
         }
-        let isNumber = (1...6).contains(number.count) && number.allSatisfy { $0.isASCII && ($0.isNumber || $0 == ".") }
-        return isNumber && !name.isEmpty ? (name, number) : (text, nil)
+        let sign = text.lastIndex { ";#,(".contains($0) }.map { $0..<text.index(after: $0) }
+        guard let mark = text.ranges(of: " -- ").last ?? sign else { return (text, nil) }
+        let name = String(text[..<mark.lowerBound]).cleaned
+        guard !name.isEmpty, let number = number(String(text[mark.upperBound...])) else {
+            // Nothing may follow the mark, as in "Counseling and development series ;".
+            return (text.hasSuffix(";") ? String(text.dropLast()).cleaned : text, nil)
+        }
+        return (name, number)
+    }
+
+    /// Returns the number in texts such as "3", "bk. 2.5", "#12)" and "Bd. 06/4400".
+    private static func number(_ text: String) -> String? {
+        var number = text.lowercased().filter { !"();# ".contains($0) }
+        for word in ["book", "bk.", "volume", "vol.", "v.", "number", "no.", "nr.", "band", "bd.", "tome", "t."]
+        where number.hasPrefix(word) {
+            number.removeFirst(word.count)
+            break
+        }
+        if number.hasSuffix(".") { number.removeLast() }
+        let isNumber =
+            (1...10).contains(number.count) && number.first?.isNumber == true
+            && number.allSatisfy { $0.isASCII && ($0.isNumber || $0 == "." || $0 == "/") }
+        return isNumber ? number : nil
     }
 
     private static func some(_ texts: [String]) -> [String]? { texts.isEmpty ? nil : texts }
+}
+
+extension String {
+    /// The text without the Markdown that people use in Open Library's descriptions
+    /// (openlibrary.org/help/faq/editing: emphasis, links, quotations, headings, rules).
+    var withoutMarkdown: String {
+        guard contains(where: { "*_>[#-".contains($0) }) else { return self }
+        return replacing(/(?m)^[ \t]*(?:>[ \t]?)+/, with: "")
+            .replacing(/(?m)^[ \t]*(?:\[[^\]\n]{1,80}\]:[ \t]*\S+.*|[-*_]{3,}[ \t]*)$/, with: "")
+            .replacing(/(?m)^#{1,6}[ \t]+/, with: "")
+            .replacing(/\[([^\[\]\n]{1,300})\]\([^()\s]{1,1000}\)/) { $0.1 }
+            .replacing(/\[([^\[\]\n]{2,300})\] ?\[\d{1,3}\]/) { $0.1 }
+            .replacing(/\[\d{1,3}\]/, with: "")
+            .replacing(/(\*\*|__)(\S(?:[^\n]{0,500}?\S)?)\1/) { $0.2 }
+            .replacing(/(^|[\s(])[*_](\S(?:[^*_\n]{0,500}?\S)?)[*_](?=$|[\s.,;:!?)])/) { "\($0.1)\($0.2)" }
+    }
 }

@@ -7,7 +7,8 @@ enum PublishedDate {
     /// - Returns: the year, with the month and the day if they are unambiguous; `nil` if there is no year.
     static func day(in text: String) -> CalendarDay? {
         let text = text.prefix(100).cleanedForDates
-        if let exact = CalendarDay(text) { return exact }
+        // A day with a time, as in "2015-10-01T00:00:00+02:00", is that day where the book was published.
+        if let exact = CalendarDay(String(text.prefix { $0 != "t" })) { return exact }
         let words = words(of: text)
         let numbers = words.compactMap { word in word.allSatisfy(\.isASCIIDigit) ? word : nil }
         let years = numbers.filter { $0.count == 4 }.compactMap { Int($0) }.filter { (1000...2199).contains($0) }

@@ -1,0 +1,149 @@
+import Bookplate
+
+/// Reads the people of a book from catalogue texts such as "Parks, Tim, translator", "Hugh Laurie (Narrator)" and
+/// "edited by A and B ; illustrated by C".
+enum Contributors {
+    /// Reads one entry of a list of contributors.
+    ///
+    /// - Parameter text: a name in either order, perhaps with years of life, and with a role in brackets or behind a
+    ///   comma.
+    /// - Returns: the name in its usual order, with the role ``Contributor/Role/other`` if none is given; `nil` if
+    ///   there is no name.
+    static func contributor(in text: String) -> Contributor? {
+        var text = String(text.prefix(TextLimit.name)).cleaned[...]
+        var role: Contributor.Role?
+        if text.hasSuffix(")"), let bracket = text.lastIndex(of: "(") {
+            role = Self.role(of: text[text.index(after: bracket)...].dropLast())
+            text = text[..<bracket]
+        }
+        var parts = text.split(separator: ",").map { String($0).cleaned }.filter { !$0.isEmpty }
+        if role == nil, parts.count > 1, let last = parts.last, let found = Self.role(of: last) {
+            role = found
+            parts.removeLast()
+        }
+        guard let name = name(of: parts) else { return nil }
+        return Contributor(name: name, role: role ?? .other)
+    }
+
+    /// Returns the name in its usual order.
+    ///
+    /// - Parameter parts: the parts of a name between its commas, such as "Garnett", "Constance" and "1861-1946".
+    private static func name(of parts: [String]) -> String? {
+        let parts = parts.filter { part in
+            // Years of life, as in "1953-", "b. 1920" and "active 16th century".
+            !part.contains(where: \.isNumber)
+        }
+        guard let family = parts.first else { return nil }
+        var words = [family.withoutFullStop]
+        if parts.count > 1 { words.insert(parts[1].withoutFullStop, at: 0) }
+        // In "King, Martin Luther, Jr.", the suffix stands behind the name.
+        words += parts.dropFirst(2).filter { ["jr", "jr.", "sr", "sr.", "ii", "iii", "iv"].contains($0.lowercased()) }
+
+        return FieldLimits.text(words.joined(separator: " "))
+    }
+
+    /// Returns the role that a word means, such as "ill.", "Translator" or "Hrsg.".
+    static func role(of text: some StringProtocol) -> Contributor.Role? {
+        let word = text.lowercased()
+        return roles.first { beginnings, _ in beginnings.contains { word.hasPrefix($0) } }?.1
+    }
+
+    private static let roles: [([String], Contributor.Role)] = [
+        (["translat", "trans.", "tr.", "trad", "übers"], .translator),
+        (["edit", "ed.", "hrsg", "hg.", "herausg"], .editor),
+        (["illustrat", "ill.", "illus"], .illustrator), (["narrat", "reader", "read by"], .narrator),
+        (["author", "auteur", "autor"], .author),
+    ]
+
+    /// Reads a statement of responsibility, such as "Giacomo Leopardi ; translated by Tim Parks". What does not look
+    /// like a person's name ends a list, because these statements are free text.
+    static func statement(_ text: String) -> [Contributor] {
+        var people: [Contributor] = []
+        for (number, part) in text.prefix(1000).split(separator: ";").prefix(10).enumerated() {
+            let (role, names) = responsibility(in: String(part).cleaned)
+            // Only the first part names authors without a verb.
+            guard let role = role ?? (number == 0 ? .author : nil) else { continue }
+            for name in list(names) where !people.contains(where: { $0.name == name }) {
+                people.append(Contributor(name: name, role: role))
+            }
+        }
+        return people
+    }
+
+    /// Splits "translated from the Russian by Constance Garnett" into the role and the names.
+    ///
+    /// - Returns: no role if the part begins with a name or with "by".
+    private static func responsibility(in part: String) -> (Contributor.Role?, Substring) {
+        let words = part.lowercased()
+        for (beginning, role) in verbs where words.hasPrefix(beginning) {
+            for by in [" by ", " von ", " par ", " por ", " di "] {
+                if let range = part.firstRange(of: by) { return (role, part[range.upperBound...]) }
+            }
+            return (role, "")
+        }
+        for by in ["by ", "von ", "par ", "por ", "di ", "door "] where words.hasPrefix(by) {
+            return (nil, part.dropFirst(by.count))
+        }
+        return (nil, part[...])
+    }
+
+    private static let verbs: [(String, Contributor.Role)] = [
+        ("translated", .translator), ("übersetzt", .translator), ("aus dem", .translator), ("traduit", .translator),
+        ("edited", .editor), ("herausgegeben", .editor), ("hrsg. von", .editor), ("illustrated", .illustrator),
+        ("illustrations", .illustrator), ("pictures", .illustrator), ("illustriert", .illustrator),
+        ("narrated", .narrator), ("read by", .narrator), ("foreword", .other), ("introduction", .other),
+    ]
+
+    private static func list(_ names: Substring) -> [String] {
+        var found: [String] = []
+        var rest = names
+        for word in [" and ", " und ", " et ", " & ", " y "] {
+            rest = Substring(rest.replacing(word, with: ","))
+        }
+        for candidate in rest.split(separator: ",") {
+            guard let name = FieldLimits.text(candidate.withoutFullStop), looksLikePerson(name) else { break }
+            found.append(name)
+        }
+        return found
+    }
+
+    /// Returns true for two to five words, of which the first and the last begin with a capital letter and the others
+    /// are at most particles such as "de la".
+    private static func looksLikePerson(_ name: String) -> Bool {
+        let words = name.split(separator: " ")
+        guard (2...5).contains(words.count), !name.contains(where: \.isNumber) else { return false }
+        let isCapital = { (word: Substring) in word.first?.isUppercase == true }
+        return isCapital(words[0]) && isCapital(words[words.count - 1])
+            && words.allSatisfy { isCapital($0) || $0.count <= 3 }
+    }
+}
+
+extension [Contributor] {
+    /// Adds people whose names are not in the list. Names are compared without regard to case and full stops.
+    ///
+    /// A person who is listed without a role gets the role that `people` knows.
+    mutating func add(_ people: [Contributor]) {
+        for person in people {
+            let key = person.name.comparable
+            if let index = firstIndex(where: { $0.name.comparable == key }) {
+                if self[index].role == .other { self[index].role = person.role }
+            } else if count < FieldLimits.items {
+                append(person)
+            }
+        }
+    }
+}
+
+extension String {
+    /// The letters of a name in lower case, without full stops.
+    fileprivate var comparable: String { lowercased().filter { $0.isLetter || $0 == " " } }
+}
+
+extension StringProtocol {
+    /// The text without a full stop at its end, unless it ends an initial or "Jr.".
+    fileprivate var withoutFullStop: String {
+        let text = String(self).cleaned
+        guard text.hasSuffix("."), let word = text.split(separator: " ").last else { return text }
+        return word.filter(\.isLetter).count <= 2 ? text : String(text.dropLast())
+    }
+}
