@@ -66,6 +66,22 @@ private let unknown = "9783161484100"
         #expect(saved?.edition.editedFields.contains(.title) == true)
     }
 
+    @Test(arguments: [
+        (Origin.camera, Metadata.Format?.none, Metadata.Format?.some(.physical)), (.photo, nil, .physical),
+        (.scanner, nil, .physical), (.typed, nil, nil), (.stdin, nil, nil), (.camera, .audiobook, .audiobook),
+    ])
+    func `a book whose bar code was shown is a printed one, unless a source knows better`(
+        _ origin: Origin, _ known: Metadata.Format?, _ saved: Metadata.Format?
+    ) async throws {
+        var record = Metadata()
+        (record.title, record.format) = ("Dune", known)
+        let bench = try Workbench([dune: .found(record, from: .openLibrary)])
+        let items = try await bench.flow.enqueue(
+            [Detection(isbn: try ISBN(dune), raw: dune, origin: origin)], preset: Preset())
+        let candidate = try await bench.candidates(for: items)[0]
+        #expect(try candidate.confirm(by: .person).metadata.format == saved)
+    }
+
     @Test func `a skipped book leaves the queue, and undo brings it back`() async throws {
         let bench = try Workbench([dune: .found("Dune")])
         let candidate = try await bench.candidates(for: bench.capture(dune))[0]

@@ -28,6 +28,9 @@ public struct Candidate: Sendable, Equatable {
     /// - Throws: ``ConfirmRefusal/needsTitle(_:)`` if there is no title.
     public func confirm(by confirmer: Confirmer, anotherCopy: Bool = false) throws(ConfirmRefusal) -> Confirmed {
         guard isComplete else { throw .needsTitle(item.isbn) }
+        var metadata = metadata
+        // Sources often leave the format out, but whoever shows a book's bar code has a printed book.
+        if metadata.format == nil, item.origin.isOfObject { metadata.format = .physical }
         return Confirmed(
             request: item.id.rawValue, item: item.id, isbn: item.isbn, isbnText: item.raw, metadata: metadata,
             preset: item.preset, anotherCopy: anotherCopy, confirmer: confirmer)

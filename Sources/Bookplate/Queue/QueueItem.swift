@@ -1,7 +1,12 @@
 import FoundationEssentials
 
 /// The way in which a number was captured. Raw values are stored and appear in events.
-public enum Origin: String, Sendable, Codable, CaseIterable { case photo, camera, stdin, typed, scanner, hub }
+public enum Origin: String, Sendable, Codable, CaseIterable {
+    case photo, camera, stdin, typed, scanner, hub
+
+    /// True if the number was read from an object, and not from a list.
+    var isOfObject: Bool { [.photo, .camera, .scanner].contains(self) }
+}
 
 /// One ISBN that was captured: from a photo, a camera or a scanner, or by typing. Enqueuing a detection makes a
 /// ``QueueItem``.
