@@ -92,6 +92,29 @@ extension LibraryFile: EditableShelf {
         return (changed, change)
     }
 
+    public func fillGaps(
+        from records: [ISBN: Metadata], continuing earlier: ID<Change>?, at now: Date
+    ) async throws -> (filled: [ISBN: [Metadata.Field]], change: ID<Change>?) {
+        let (filled, change) = try await changed(.edit, continuing: earlier, at: now) { db, logged in
+            var filled: [ISBN: [Metadata.Field]] = [:]
+            var titles: [String] = []
+            for (isbn, record) in records.sorted(by: { $0.key < $1.key }) where !record.isWeakMatch {
+                let books = try StoredBook.fetch(db, "WHERE edition.isbn = ? ORDER BY copy.id LIMIT 1", [isbn.digits])
+                guard let stored = books.first else { continue }
+                let old = stored.book.edition
+                var new = old
+                new.fillGaps(from: record.storable)
+                guard new != old else { continue }
+                try StoredEdition(row: stored.editionRow, edition: old).update(to: new, db)
+                let fields = new.metadata.fields(differingFrom: old.metadata)
+                filled[isbn] = Metadata.Field.allCases.filter(fields.contains)
+                titles.append(stored.book.displayTitle)
+            }
+            return (filled, try summary("completed ", titles, of: logged, db))
+        }
+        return (filled, change)
+    }
+
     public func trash(
         _ ids: [ID<Copy>], continuing earlier: ID<Change>?, at now: Date
     ) async throws -> (changed: Int, change: ID<Change>?) {
@@ -122,6 +145,15 @@ extension LibraryFile: EditableShelf {
             return (titles.count, try summary(verb, titles, of: logged, db))
         }
         return (changed, change)
+    }
+}
+
+extension Edition {
+    /// Fills empty fields from a record. A field that a person has edited stays as it is, even if it is empty.
+    fileprivate mutating func fillGaps(from record: Metadata) {
+        let old = metadata
+        metadata.fillGaps(from: record)
+        for field in editedFields { metadata.copy(field, from: old) }
     }
 }
 
@@ -280,8 +312,7 @@ struct BookSaver {
         for field in confirmed.editedFields.subtracting(new.editedFields) {
             new.metadata.copy(field, from: offered)
         }
-        new.metadata.fillGaps(from: offered)
-        for field in stored.edition.editedFields { new.metadata.copy(field, from: stored.edition.metadata) }
+        new.fillGaps(from: offered)
         new.editedFields.formUnion(confirmed.editedFields)
         try stored.update(to: new, db)
     }

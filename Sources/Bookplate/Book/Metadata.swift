@@ -191,6 +191,17 @@ extension Metadata {
 }
 
 extension Metadata {
+    /// The fields that a record needs. If one of them is missing, another source is queried. A missing description or
+    /// missing subjects are not worth another request.
+    static let essentials: Set<Field> = [
+        .title, .authors, .publisher, .publishedDate, .pageCount, .language, .coverURL,
+    ]
+
+    /// The fields that a record needs and that are empty.
+    public var missingEssentials: Set<Field> { Self.essentials.subtracting(filledFields) }
+}
+
+extension Metadata {
     /// Copies one field and its source from `other`.
     public mutating func copy(_ field: Field, from other: Metadata) {
         switch field {

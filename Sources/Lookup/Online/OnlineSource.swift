@@ -41,16 +41,6 @@ extension OnlineSource {
     }
 }
 
-extension Metadata {
-    /// The fields that a record needs. If one of them is missing, another source is queried. A missing description or
-    /// missing subjects are not worth another request.
-    static let essentials: Set<Field> = [
-        .title, .authors, .publisher, .publishedDate, .pageCount, .language, .coverURL,
-    ]
-
-    var missingEssentials: Set<Field> { Self.essentials.subtracting(filledFields) }
-}
-
 /// The result of comparing an ISBN with the numbers that a record lists.
 enum RecordMatch {
     case certain, weak

@@ -6,7 +6,8 @@ import Terminal
 
 struct LibraryCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "library", abstract: "The books: list, search, show, add, edit, delete, trash, restore, purge.",
+        commandName: "library",
+        abstract: "The books: list, search, show, add, edit, refresh, delete, trash, restore, purge.",
         discussion: """
             Name a book by its ISBN, its id, or words that match no other book.
 
@@ -18,8 +19,8 @@ struct LibraryCommand: AsyncParsableCommand {
               scan library show 9780441478125
             """,
         subcommands: [
-            List.self, Search.self, Show.self, LibraryAddCommand.self, LibraryEditCommand.self, Delete.self, Trash.self,
-            Restore.self, LibraryPurgeCommand.self,
+            List.self, Search.self, Show.self, LibraryAddCommand.self, LibraryEditCommand.self,
+            LibraryRefreshCommand.self, Delete.self, Trash.self, Restore.self, LibraryPurgeCommand.self,
         ],
         defaultSubcommand: List.self)
 
@@ -236,6 +237,138 @@ struct LibraryEditCommand: AsyncParsableCommand {
             Output.shared.printChange(
                 ["Changed: \(book.displayTitle.oneLine)"], change,
                 unchanged: "Nothing changed: \(quoted([book.displayTitle])) already has these values.")
+        }
+    }
+}
+
+/// Fills in what the records of saved and imported books lack.
+struct LibraryRefreshCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "refresh", abstract: "Fill in what the records of books lack: authors, pages, covers and so on.",
+        discussion: """
+            Looks up the books that have an ISBN and lack an author, publisher, date,
+            page count, language or cover, and fills in empty fields. What a person has
+            entered, changed or cleared stays as it is, and `scan undo` takes back what
+            was filled in.
+
+            Everything that is filled in is saved at once. After an interruption, run the
+            command again: it goes on with the books that are left.
+
+              scan library refresh
+              scan library refresh 9780441478125
+            """)
+
+    @Argument(
+        help: ArgumentHelp(
+            "The books: an ISBN, an id or words from the title for each (default: all books).", valueName: "book"))
+    var names: [String] = []
+    @Flag(help: "Query the sources even if their answers are already known.") var again = false
+    @OptionGroup var paths: PathOptions
+    @OptionGroup var output: OutputOptions
+
+    /// The number of books that are saved at once.
+    private static let batch = 20
+
+    func run() async throws {
+        let wiring = try Wiring(settings: paths.settings())
+        let library = try wiring.requireLibrary()
+        let books = try await booksWithGaps(in: library)
+        guard !books.isEmpty else {
+            if !output.json { Output.shared.printNotice("No record lacks a field that a source could fill.") }
+            return
+        }
+        let report = ExitReport()
+        var found: [ISBN: Metadata] = [:]
+        var (completed, missing, covers) = (0, 0, 0)
+        var failures: [SourceError] = []
+        var change: ID<Change>?
+        func save() async throws {
+            let (filled, made) = try await library.fillGaps(from: found, continuing: change, at: Date())
+            change = made ?? change
+            for (isbn, fields) in filled.sorted(by: { $0.key < $1.key }) {
+                completed += 1
+                if fields.contains(.coverURL) { covers += 1 }
+                try await show(isbn, fields, in: library)
+            }
+            found = [:]
+        }
+        let bar = ProgressBar("books looked up", total: books.count)
+        for await answer in wiring.lookup(library).lookUp(books, refresh: again) {
+            switch answer.outcome {
+            case .found(let metadata, _): found[answer.isbn] = metadata
+            case .notFound: missing += 1
+            case .temporary(let failure), .blocked(let failure), .badData(let failure):
+                failures.append(failure)
+                report.record(.unavailable)
+            }
+            bar.advance()
+            if found.count >= Self.batch { try await save() }
+        }
+        try await save()
+        bar.finish()
+        if covers > 0 { try await wiring.fetchCovers(library, limit: covers, patience: .seconds(8)) }
+        if !output.json {
+            let summary = "\(counted(completed, "book")) of \(books.count) completed."
+            Output.shared.printChange([summary], change, unchanged: summary)
+            if missing > 0 { Output.shared.printNotice("\(counted(missing, "book")): no source has a record.") }
+        }
+        if let first = failures.first {
+            Output.shared.printError(
+                "\(counted(failures.count, "book")) could not be looked up: \(first). Run the command again later.")
+        }
+        try report.end()
+    }
+
+    /// Returns the ISBNs of the books whose records lack something that no person has cleared.
+    private func booksWithGaps(in library: LibraryFile) async throws -> [ISBN] {
+        var books: [Book] = []
+        for name in names {
+            let book = try await library.book(named: name)
+            guard book.edition.isbn != nil else {
+                throw CommandError(.nothing, "\(quoted([book.displayTitle])) has no ISBN to look it up by.")
+            }
+            books.append(book)
+        }
+        if names.isEmpty {
+            var query = BookQuery()
+            query.limit = .max
+            books = try await library.books(matching: query).books
+        }
+        var seen: Set<ISBN> = []
+        return books.compactMap { book in
+            let gaps = book.edition.metadata.missingEssentials.subtracting(book.edition.editedFields)
+            guard let isbn = book.edition.isbn, !gaps.isEmpty, seen.insert(isbn).inserted else { return nil }
+            return isbn
+        }
+    }
+
+    private func show(_ isbn: ISBN, _ fields: [Metadata.Field], in library: LibraryFile) async throws {
+        for book in try await library.books(with: [isbn])[isbn] ?? [] {
+            guard !output.json else {
+                Output.shared.printLine(book.json)
+                continue
+            }
+            let names = fields.map(\.label).joined(separator: ", ")
+            Output.shared.printLine("\(book.displayTitle.oneLine): \(names)")
+            return
+        }
+    }
+}
+
+extension Metadata.Field {
+    /// The field as a person calls it.
+    fileprivate var label: String {
+        switch self {
+        case .publishedDate: "date"
+        case .pageCount: "pages"
+        case .originalLanguage: "original language"
+        case .authorNationality: "author's nationality"
+        case .coverURL: "cover"
+        case .previewLink, .infoLink: "link"
+        case .isbn: "ISBN"
+        case .title, .subtitle, .authors, .publisher, .language, .format, .series, .description, .subjects,
+            .identifiers:
+            rawValue
         }
     }
 }
