@@ -38,7 +38,6 @@ enum Contributors {
         if parts.count > 1 { words.insert(parts[1].withoutFullStop, at: 0) }
         // In "King, Martin Luther, Jr.", the suffix stands behind the name.
         words += parts.dropFirst(2).filter { ["jr", "jr.", "sr", "sr.", "ii", "iii", "iv"].contains($0.lowercased()) }
-
         return FieldLimits.text(words.joined(separator: " "))
     }
 

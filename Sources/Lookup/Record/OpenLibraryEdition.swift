@@ -17,9 +17,10 @@ enum OpenLibraryEdition {
         metadata.originalLanguage = language(edition["translated_from"])
         metadata.format = FieldLimits.text(edition["physical_format"]).flatMap(format)
         (metadata.series, metadata.seriesNumber) = series(FieldLimits.texts(edition["series"]))
-        metadata.description = (edition["description"]?["value"] ?? edition["description"])?.string.flatMap {
-            FieldLimits.text($0.withoutMarkdown, limit: TextLimit.description)
-        }
+        // The limit comes first, so that no text takes long to search for Markdown.
+        metadata.description = FieldLimits.text(
+            edition["description"]?["value"] ?? edition["description"], limit: TextLimit.description
+        ).flatMap { FieldLimits.text($0.withoutMarkdown, limit: TextLimit.description) }
         metadata.subjects = FieldLimits.subjects(edition["subjects"])
         metadata.coverURL = edition["covers"]?.items.lazy.compactMap(\.wholeNumber).first { $0 > 0 }
             .map(CoverAddress.ofOpenLibrary)
