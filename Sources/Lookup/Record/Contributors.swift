@@ -17,7 +17,11 @@ enum Contributors {
             text = text[..<bracket]
         }
         var parts = text.split(separator: ",").map { String($0).cleaned }.filter { !$0.isEmpty }
-        if role == nil, parts.count > 1, let last = parts.last, let found = Self.role(of: last) {
+        // The last part is a role behind a whole name, and may be one if it is written in small letters. In
+        // "Smith, Ed.", it is a first name.
+        if role == nil, let last = parts.last, parts.count > 2 || (parts.count > 1 && last.first?.isLowercase == true),
+            let found = Self.role(of: last)
+        {
             role = found
             parts.removeLast()
         }
@@ -49,7 +53,7 @@ enum Contributors {
 
     private static let roles: [([String], Contributor.Role)] = [
         (["translat", "trans.", "tr.", "trad", "übers"], .translator),
-        (["edit", "ed.", "hrsg", "hg.", "herausg"], .editor),
+        (["editor", "edited", "éditeur", "ed.", "eds.", "hrsg", "hg.", "herausg"], .editor),
         (["illustrat", "ill.", "illus"], .illustrator), (["narrat", "reader", "read by"], .narrator),
         (["author", "auteur", "autor"], .author),
     ]
