@@ -199,7 +199,7 @@ struct PatientImport: BookImport {
         var isReported = false
         return try await retry(act) { error in
             guard let error = error as? LibraryError, error.isTransient, ContinuousClock.now < end else { return false }
-            if !isReported { Output.shared.printError("\(CommandError(describing: error)) Trying again.") }
+            if !isReported { Output.shared.printError("\(CommandError(describing: error)) Trying again every second.") }
             isReported = true
             return true
         }
