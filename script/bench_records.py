@@ -1,10 +1,9 @@
 """The part of script/bench that looks up recorded books: which fields are wrong, by source.
 
 A folder of records has `expected.json`, which says for each ISBN what a careful librarian would expect, and the recorded answers of the
-services, named SOURCE-ISBN.xml or .json. A server on this machine answers with them in place of the public services.
+services, named SOURCE-ISBN.json. A server on this machine answers with them in place of the public services.
 """
 import collections
-import glob
 import http.server
 import json
 import os

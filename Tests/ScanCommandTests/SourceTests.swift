@@ -59,13 +59,14 @@ import Testing
             let lines = try ending.objects()
             #expect(lines.map { $0["input"] as? String } == [Self.dune, "123", Self.dune])
             #expect(lines.map { $0["outcome"] as? String } == ["temporary", nil, "temporary"])
+            #expect(Set(lines[1].keys) == Set(lines[0].keys), "all keys are always there")
             #expect(lines[0]["reason"] as? String == "Open Library: is not working (500)")
             #expect((lines[1]["reason"] as? String)?.isEmpty == false)
             #expect(ending.status == 69)
         }
     }
 
-    @Test func `fills in what saved books lack, goes on where it was ended, and can be undone`() throws {
+    @Test func `fills in what saved books lack, also after an outage, and can be undone`() throws {
         try withSources { scan, openLibrary, _ in
             try scan.run("library", "add", "--isbn", Self.dune, "--title", "Dune by hand")
             try scan.run("library", "add", "--isbn", "9780141439587", "--title", "Emma")

@@ -50,12 +50,20 @@ extension LookupAnswer {
     /// Returns one line of `scan lookup --json`.
     ///
     /// - Parameter input: the number as it was given.
-    public func json(input: String) -> JSONValue {
-        let (metadata, source): (Metadata, SourceName?) =
-            if case .found(let metadata, let source) = outcome { (metadata, source) } else { (Metadata(), nil) }
+    public func json(input: String) -> JSONValue { Self.line(self, input: input, reason: outcome.reason) }
+
+    /// Returns the line of `scan lookup --json` for a number that is no ISBN.
+    public static func refusalJSON(input: String, reason: String) -> JSONValue {
+        line(nil, input: input, reason: reason)
+    }
+
+    private static func line(_ answer: LookupAnswer?, input: String, reason: String?) -> JSONValue {
+        var (metadata, source) = (Metadata(), nil as SourceName?)
+        if case .found(let found, let name)? = answer?.outcome { (metadata, source) = (found, name) }
+        let notAsked = answer?.notAsked ?? []
         return [
-            "isbn13": .string(isbn.digits), "outcome": .string(outcome.name.rawValue),
-            "source": JSONValue(source?.rawValue), "cached": .bool(isCached),
+            "isbn13": JSONValue(answer?.isbn.digits), "outcome": JSONValue(answer?.outcome.name.rawValue),
+            "source": JSONValue(source?.rawValue), "cached": .bool(answer?.isCached ?? false),
             "notAsked": .array(notAsked.map { ["source": .string($0.source.rawValue), "reason": .string($0.reason)] }),
             "title": JSONValue(metadata.title), "subtitle": JSONValue(metadata.subtitle),
             "authors": JSONValue(metadata.authorNames), "publisher": JSONValue(metadata.publisher),
@@ -66,13 +74,8 @@ extension LookupAnswer {
             "contributors": metadata.contributorsJSON, "originalLanguage": JSONValue(metadata.originalLanguage),
             "format": JSONValue(metadata.format?.rawValue), "series": JSONValue(metadata.series),
             "seriesNumber": JSONValue(metadata.seriesNumber), "description": JSONValue(metadata.description),
-            "weakMatch": .bool(metadata.isWeakMatch), "reason": JSONValue(outcome.reason), "input": .string(input),
+            "weakMatch": .bool(metadata.isWeakMatch), "reason": JSONValue(reason), "input": .string(input),
         ]
-    }
-
-    /// Returns the line of `scan lookup --json` for a number that is no ISBN.
-    public static func refusalJSON(input: String, reason: String) -> JSONValue {
-        ["isbn13": .null, "outcome": .null, "reason": .string(reason), "input": .string(input)]
     }
 }
 
