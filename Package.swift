@@ -52,6 +52,9 @@ let package = Package(
         .systemLibrary(name: "CProcess"),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
 
+        // The parser for XML from strangers: libxml2's reader, used without entities, DTDs and network.
+        .systemLibrary(name: "CXML", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"])]),
+
         .target(
             name: "Capture",
             dependencies: [domain, system, "SystemCalls", "CTurboJPEG", "CPNG", "CWebP", "CHeif", "CV4L2", "CInput"],
@@ -64,7 +67,7 @@ let package = Package(
         .target(name: "Processes", dependencies: [system, "SystemCalls", "CProcess"]),
         .target(name: "PrintedText", dependencies: [domain, "Processes"], swiftSettings: optimized),
         .target(name: "HTTP", dependencies: [domain, "CCurl"]),
-        .target(name: "Lookup", dependencies: [domain, "SystemCalls", "HTTP", "CZlib", grdb, system]),
+        .target(name: "Lookup", dependencies: [domain, "SystemCalls", "HTTP", "CZlib", "CXML", grdb, system]),
         .target(name: "Hub", dependencies: [domain, "SystemCalls", "HTTP"]),
         .target(name: "Library", dependencies: [domain, "Async", "SystemCalls", grdb, system, "CCrypt"]),
         .target(name: "Exchange", dependencies: [domain]),

@@ -14,7 +14,7 @@ private let arrows: [String: Set<String>] = [
     "Processes": ["CProcess", "SystemPackage", "SystemCalls"],
     "PrintedText": ["Bookplate", "Processes"],
     "HTTP": ["Bookplate", "CCurl"],
-    "Lookup": ["Bookplate", "SystemCalls", "HTTP", "CZlib", "GRDB", "SystemPackage"],
+    "Lookup": ["Bookplate", "SystemCalls", "HTTP", "CZlib", "CXML", "GRDB", "SystemPackage"],
     "Hub": ["Bookplate", "SystemCalls", "HTTP"],
     "Library": ["Bookplate", "Async", "SystemCalls", "GRDB", "CCrypt", "SystemPackage"],
     "Exchange": ["Bookplate"],
