@@ -65,7 +65,7 @@ public struct OfflineIndex: MetadataSource {
             guard let isbn = numbers[row["isbn"]] else { continue }
             var record = found[isbn] ?? metadata(row)
             if let name: String = row["creditName"] {
-                let role = (row["creditRole"] as String?).flatMap(Contributor.Role.init) ?? .author
+                let role = (row["creditRole"] as String?).flatMap(Contributor.Role.init(rawValue:)) ?? .author
                 record.authors.append(Contributor(name: name, role: role))
             }
             found[isbn] = record

@@ -3,10 +3,10 @@ import Bookplate
 /// Parses dates of publication, which sources give as free text.
 enum PublishedDate {
     /// - Parameter text: for example "2015", "March 2009", "1984-10", "January 22, 1988", "22 Jan. 1988", "c1998",
-    ///   "[1969?]", "03/17/1969".
+    ///   "[1969?]", "[20]10", "03/17/1969".
     /// - Returns: the year, with the month and the day if they are unambiguous; `nil` if there is no year.
     static func day(in text: String) -> CalendarDay? {
-        let text = text.prefix(100).cleanedForDates
+        let text = withoutInnerBrackets(text.prefix(100).cleanedForDates)
         // A day with a time, as in "2015-10-01T00:00:00+02:00", is that day where the book was published.
         if let exact = CalendarDay(String(text.prefix { $0 != "t" })) { return exact }
         let words = words(of: text)
@@ -38,13 +38,22 @@ enum PublishedDate {
         }
     }
 
-    /// Parses a date of eight digits, such as "19690317".
+    /// Parses a date of eight or six digits, such as "19690317" or "196903".
     private static func compact(_ numbers: [Substring]) -> CalendarDay? {
-        guard numbers.count == 1, let digits = numbers.first, digits.count == 8,
+        guard numbers.count == 1, let digits = numbers.first, digits.count == 8 || digits.count == 6,
             let year = Int(digits.prefix(4)), (1000...2199).contains(year),
-            let month = Int(digits.dropFirst(4).prefix(2)), let day = Int(digits.suffix(2))
+            let month = Int(digits.dropFirst(4).prefix(2))
         else { return nil }
-        return CalendarDay(year: year, month: month, day: day)
+        guard digits.count == 8 else { return CalendarDay(year: year, month: month) }
+        return Int(digits.suffix(2)).flatMap { CalendarDay(year: year, month: month, day: $0) }
+    }
+
+    /// Removes the brackets inside a year of which the cataloguer supplied a part: "[20]10", "199[5]".
+    private static func withoutInnerBrackets(_ text: String) -> String {
+        text.replacing(/[0-9\[\]]+/) { run in
+            let digits = run.output.filter(\.isASCIIDigit)
+            return digits.count == 4 ? String(digits) : String(run.output)
+        }
     }
 
     /// Splits the text into words, each a run of ASCII digits or a run of letters: "c1998" becomes two words.
