@@ -100,6 +100,8 @@ public struct Contributor: Sendable, Hashable, Codable {
 /// The origin of metadata.
 public enum SourceName: String, Sendable, Codable, CaseIterable {
     case library, offlineIndex, openLibrary, googleBooks
+    /// The catalogues of libraries and of the book trade.
+    case dnb, bnf, polishNationalLibrary, libris, openBD, k10plus, libraryOfCongress, citoid
     /// The servers for cover pictures. They are separate hosts, so their rate limits and failures are separate from
     /// those of the catalogues.
     case openLibraryCovers, googleBooksCovers
@@ -113,6 +115,14 @@ public enum SourceName: String, Sendable, Codable, CaseIterable {
         case .offlineIndex: "offline index"
         case .openLibrary: "Open Library"
         case .googleBooks: "Google Books"
+        case .dnb: "Deutsche Nationalbibliothek"
+        case .bnf: "Bibliothèque nationale de France"
+        case .polishNationalLibrary: "Biblioteka Narodowa"
+        case .libris: "Libris"
+        case .openBD: "openBD"
+        case .k10plus: "K10plus"
+        case .libraryOfCongress: "Library of Congress"
+        case .citoid: "Citoid"
         case .openLibraryCovers: "Open Library's covers"
         case .googleBooksCovers: "Google's covers"
         case .person: "entered by hand"

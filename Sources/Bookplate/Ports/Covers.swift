@@ -2,7 +2,9 @@ import FoundationEssentials
 
 /// The hosts from which covers may be fetched. Redirects must stay within these hosts.
 public enum CoverHosts {
-    public static let allowed = ["openlibrary.org", "archive.org", "books.google.com", "googleusercontent.com"]
+    public static let allowed = [
+        "openlibrary.org", "archive.org", "books.google.com", "googleusercontent.com", "cover.openbd.jp",
+    ]
 
     /// Returns true if `host` is one of the allowed hosts or a subdomain of one.
     public static func allows(_ host: String) -> Bool {

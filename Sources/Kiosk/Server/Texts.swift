@@ -255,7 +255,7 @@ extension Texts {
     func source(_ source: SourceName) -> String {
         switch source {
         case .library, .offlineIndex, .person: self("common.source_\(source.rawValue)")
-        case .openLibrary, .googleBooks, .openLibraryCovers, .googleBooksCovers: source.displayName
+        default: source.displayName
         }
     }
 

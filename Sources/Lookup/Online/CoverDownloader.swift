@@ -100,8 +100,7 @@ struct CoverAddress: Sendable {
     func stored(_ text: String?) -> String? {
         guard let text, let address = WebAddress(text.cleaned) else { return nil }
         if isOwn(address) { return address.description }
-        guard address.port == nil, CoverHosts.allows(address.host) else { return nil }
-        return address.secured.description
+        return CoverHosts.secured(text)
     }
 
     /// Returns true if ``base`` is a server on this machine and the address is on that server.
@@ -142,5 +141,15 @@ enum PictureKind: Sendable, CaseIterable {
         } else {
             return nil
         }
+    }
+}
+
+extension CoverHosts {
+    /// Returns the address with https.
+    ///
+    /// - Returns: `nil` if covers may not be fetched from it.
+    static func secured(_ text: String) -> String? {
+        guard let address = WebAddress(text.cleaned), address.port == nil, allows(address.host) else { return nil }
+        return address.secured.description
     }
 }

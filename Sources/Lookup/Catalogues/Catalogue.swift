@@ -1,0 +1,137 @@
+import Bookplate
+
+/// A catalogue as a value: what to send, and how to read the answer. It sends nothing itself; whoever asks it keeps the
+/// deadline, the rate limit and the pause.
+struct Catalogue: Sendable {
+    let name: SourceName
+    /// The public address of the server.
+    let base: String
+    /// The beginnings of the ISBNs that the catalogue is asked for: prefix and registration group, such as "9783". It
+    /// is empty for a catalogue that is asked for every ISBN.
+    var groups: [String] = []
+    let rank: Rank
+    /// The maximum number of ISBNs in one request.
+    var batchSize = 1
+    /// The pause between two requests.
+    var pause: Duration = .seconds(1)
+    /// Returns the path and the query of a request, percent-encoded and without a leading slash.
+    let request: @Sendable ([ISBN]) -> String
+    /// Reads an answer with status 200 or 404. There is an answer for every ISBN.
+    let read: @Sendable ([UInt8], [ISBN]) -> [ISBN: SourceAnswer]
+
+    /// The position of a catalogue among all sources: a lower one wins a field. Open Library and Google Books stand
+    /// between ``national`` and ``union``.
+    enum Rank: Int, Sendable, Comparable {
+        case national, union, world, last
+
+        static func < (left: Rank, right: Rank) -> Bool { left.rawValue < right.rawValue }
+    }
+
+    func isAsked(for isbn: ISBN) -> Bool { groups.isEmpty || groups.contains { isbn.digits.hasPrefix($0) } }
+
+    /// All catalogues, in the order in which their answers win.
+    static let all: [Catalogue] = [
+        dnb, bnf, polishNationalLibrary, libris, openBD, k10plus, libraryOfCongress, citoid,
+    ]
+
+    /// Germany, Austria and the German part of Switzerland. Source: dnb.de/sru.
+    static let dnb = sru(
+        .dnb, "https://services.dnb.de", path: "sru/dnb", groups: ["9783"], schema: "MARC21-xml", scheme: "dnb"
+    ) { "NUM%3D\($0.digits)" }
+
+    /// France, and the other countries of the French language. Source: bnf.fr/fr/service-sru.
+    static let bnf = sru(
+        .bnf, "https://catalogue.bnf.fr", path: "api/SRU", groups: ["9782", "97910"], version: "1.2", dialect: .unimarc
+    ) { "bib.isbn%20all%20%22\($0.digits)%22" }
+
+    /// The union catalogue of German and other libraries, with books of the whole world. Source:
+    /// wiki.k10plus.de/display/K10PLUS/SRU.
+    static let k10plus = sru(
+        .k10plus, "https://sru.k10plus.de", path: "opac-de-627", rank: .union, schema: "marcxml", scheme: "k10plus"
+    ) { "pica.isb=\($0.digits)" }
+
+    /// The index does not convert numbers, and books before 2007 are listed with their ISBN-10 alone. The library
+    /// allows five requests a minute. Source: loc.gov/standards/sru/resources/lcServers.html.
+    static let libraryOfCongress = sru(
+        .libraryOfCongress, "https://lx2.loc.gov", path: "sru/lcdb", rank: .world, pause: .seconds(12),
+        schema: "marcxml"
+    ) { isbn in
+        "bath.ISBN=\(isbn.digits)" + (isbn.isbn10.map { "%20or%20bath.ISBN=\($0)" } ?? "")
+    }
+
+    /// Poland. Source: data.bn.org.pl/docs/bibs.
+    static let polishNationalLibrary = Catalogue(
+        name: .polishNationalLibrary, base: "https://data.bn.org.pl", groups: ["97883"], rank: .national,
+        request: { "api/institutions/bibs.marcxml?isbnIssn=\($0[0].digits)&limit=10" },
+        read: MarcSource(name: .polishNationalLibrary, dialect: .marc21, scheme: "bn").read)
+
+    /// Sweden. Source: libris.kb.se/help/tech_xsearch_swe.jsp.
+    static let libris = Catalogue(
+        name: .libris, base: "https://libris.kb.se", groups: ["97891"], rank: .national,
+        request: { "xsearch?query=ISBN:\($0[0].digits)&format=json&n=10" }, read: Libris.read)
+
+    /// Japan. It answers for up to 1,000 numbers, but an address has at most 2,048 bytes. Source: openbd.jp.
+    static let openBD = Catalogue(
+        name: .openBD, base: "https://api.openbd.jp", groups: ["9784"], rank: .national, batchSize: 100,
+        request: { "v1/get?isbn=" + $0.map(\.digits).joined(separator: ",") }, read: OpenBD.read)
+
+    /// Wikipedia's citation service, which asks many catalogues itself and is slow. Source:
+    /// mediawiki.org/wiki/Citoid/API.
+    static let citoid = Catalogue(
+        name: .citoid, base: "https://en.wikipedia.org", rank: .last, pause: .seconds(2),
+        request: { "api/rest_v1/data/citation/mediawiki/\($0[0].digits)" }, read: Citoid.read)
+
+    /// A catalogue that is searched by SRU (loc.gov/standards/sru) and answers with MARC records.
+    ///
+    /// - Parameters:
+    ///   - schema: the name of the record's form at this server; `nil` for its default.
+    ///   - scheme: the key under which the record's number is stored.
+    ///   - query: returns the query in CQL, percent-encoded.
+    private static func sru(
+        _ name: SourceName, _ base: String, path: String, groups: [String] = [], rank: Rank = .national,
+        pause: Duration = .seconds(1), version: String = "1.1", schema: String? = nil, dialect: MarcDialect = .marc21,
+        scheme: String? = nil, query: @escaping @Sendable (ISBN) -> String
+    ) -> Catalogue {
+        Catalogue(
+            name: name, base: base, groups: groups, rank: rank, pause: pause,
+            request: { isbns in
+                // The Library of Congress counts records but sends none if startRecord is missing.
+                "\(path)?version=\(version)&operation=searchRetrieve&query=\(query(isbns[0]))"
+                    + (schema.map { "&recordSchema=\($0)" } ?? "") + "&startRecord=1&maximumRecords=10"
+            }, read: MarcSource(name: name, dialect: dialect, scheme: scheme).read)
+    }
+}
+
+/// Reads answers in JSON.
+enum JSONAnswer {
+    /// Parses an answer and reads it for every ISBN.
+    ///
+    /// - Parameter record: returns the answer for one ISBN; `nil` if the JSON has another form than the service's.
+    static func read(
+        _ bytes: [UInt8], _ isbns: [ISBN], of name: SourceName, _ answer: (JSONValue, ISBN) -> SourceAnswer?
+    ) -> [ISBN: SourceAnswer] {
+        func failure(_ reason: String) -> SourceAnswer { .badData(SourceError(source: name, reason: reason)) }
+        do throws(JSONError) {
+            let json = try JSONValue(parsing: bytes)
+            return isbns.answered { answer(json, $0) ?? failure("sent an answer of an unexpected form") }
+        } catch {
+            return isbns.answered { _ in failure("sent an answer that cannot be read: \(error)") }
+        }
+    }
+
+    /// Returns the first record that lists the ISBN and has a title.
+    static func first(
+        _ records: [JSONValue], of isbn: ISBN, from name: SourceName, numbers: (JSONValue) -> [String],
+        metadata: (JSONValue) -> Metadata
+    ) -> SourceAnswer {
+        let certain = records.prefix(FieldLimits.items).filter { record in
+            if case .certain = RecordMatch(isbn, listed: numbers(record)) { return true } else { return false }
+        }
+        guard !certain.isEmpty else { return .notFound }
+        guard var found = certain.lazy.map(metadata).first(where: { $0.title != nil }) else {
+            return .badData(SourceError(source: name, reason: "sent a record without a title"))
+        }
+        found.attribute(to: name)
+        return .found(found)
+    }
+}
