@@ -23,7 +23,7 @@ enum Citoid {
     private static func metadata(_ item: JSONValue) -> Metadata {
         var metadata = Metadata()
         (metadata.title, metadata.subtitle) =
-            FieldLimits.text(item["title"], limit: TextLimit.title).map(MarcText.title) ?? (nil, nil)
+            FieldLimits.text(item["title"], limit: TextLimit.title).map { MarcText.title($0) } ?? (nil, nil)
         for (key, role) in roles {
             for pair in (item[key]?.items ?? []).prefix(FieldLimits.items) { metadata.authors.add(name(pair), role) }
         }

@@ -16,7 +16,8 @@ enum Libris {
 
     private static func metadata(_ record: JSONValue) -> Metadata {
         var metadata = Metadata()
-        (metadata.title, metadata.subtitle) = FieldLimits.texts(record["title"]).first.map(MarcText.title) ?? (nil, nil)
+        (metadata.title, metadata.subtitle) =
+            FieldLimits.texts(record["title"]).first.map { MarcText.title($0) } ?? (nil, nil)
         // xsearch gives no roles; the first of the names is the author.
         for name in FieldLimits.texts(record["creator"]) { metadata.authors.add(PersonName.displayed(name), .author) }
         // The place precedes the publisher. After the publisher may come the printer.

@@ -40,7 +40,7 @@ enum Marc21 {
     /// 245: $a title, $b remainder, $n and $p number and name of a part.
     private static func title(_ field: MarcRecord.Field) -> (String?, String?) {
         let main = field["a"] ?? ""
-        var (title, subtitle) = MarcText.title(main)
+        var (title, subtitle) = MarcText.title(main, hasStatement: field["c"] != nil)
         title = MarcText.title(
             title,
             parts: field.subfields.filter { "np".contains($0.code) }.map {

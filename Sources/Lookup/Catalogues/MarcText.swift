@@ -44,8 +44,12 @@ enum MarcText {
     }
 
     /// Splits a title such as "Title : subtitle / author".
-    static func title(_ text: String) -> (title: String?, subtitle: String?) {
-        let own = part(of: text.cleanedLine, before: "/", "=")
+    ///
+    /// - Parameter hasStatement: true if the record has the author in a field of their own. A slash then belongs to the
+    ///   title.
+    static func title(_ text: String, hasStatement: Bool = false) -> (title: String?, subtitle: String?) {
+        let line = text.cleanedLine
+        let own = hasStatement ? part(of: line, before: "=") : part(of: line, before: "/", "=")
         guard let mark = own.firstRange(of: " : ") else { return (element(own), nil) }
         return (element(String(own[..<mark.lowerBound])), element(String(own[mark.upperBound...])))
     }

@@ -60,7 +60,7 @@ enum OpenBD {
     private static func title(_ element: JSONValue?, _ summary: JSONValue?) -> (String?, String?) {
         let element = element?.items.first ?? element
         let text = text(element?["TitleText"]?["content"]) ?? text(summary?["title"])
-        let (title, rest) = text.map(MarcText.title) ?? (nil, nil)
+        let (title, rest) = text.map { MarcText.title($0) } ?? (nil, nil)
         return (title, self.text(element?["Subtitle"]?["content"]) ?? rest)
     }
 

@@ -48,7 +48,7 @@ enum Unimarc {
 
     /// 200: $a title, $e subtitle, $h and $i number and name of a part.
     private static func title(_ field: MarcRecord.Field) -> (String?, String?) {
-        var (title, subtitle) = MarcText.title(field["a"] ?? "")
+        var (title, subtitle) = MarcText.title(field["a"] ?? "", hasStatement: field["f"] != nil)
         title = MarcText.title(
             title, parts: field.subfields.filter { "hi".contains($0.code) }.map { ($0.text, isNumber: $0.code == "h") })
         let rest = ([subtitle].compactMap(\.self) + field.all("e")).compactMap(MarcText.element)
