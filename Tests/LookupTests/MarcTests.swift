@@ -214,7 +214,14 @@ extension Metadata {
             "700 1  $aA, B$eErzähler$4nrt\n700 1  $aC, D$4ill\n700 1  $aE, F$4art",
             ["narrator: B A", "illustrator: D C", "illustrator: F E"]
         ),
-        ("700 1  $aA, B$4pht", ["other: B A"]), ("700 1  $aA, B", ["other: B A"]),
+        (
+            "700 1  $aMurray, Robin.\n700 1  $aHill, Peter\n245 00 $aT$cedited by Robin Murray, Peter Hill",
+            ["editor: Robin Murray", "editor: Peter Hill"]
+        ),
+        (
+            "100 1  $aDow, Ada\n700 1  $aMill, Eve\n700 1  $aFox, Ian\n245 00 $aT$cAda Dow and Eve Mill ; translated by Ian Fox",
+            ["author: Ada Dow", "author: Eve Mill", "translator: Ian Fox"]
+        ), ("700 1  $aA, B$4pht", ["other: B A"]), ("700 1  $aA, B", ["other: B A"]),
         // Those who wrote nothing, and works instead of people.
         (
             "700 1  $aA, B$4hnr\n700 1  $aC, D$4oth\n700 1  $aE, F$4dgs\n710 2  $aG$4pbl\n710 2  $aH$4isb\n110 2  $aI$4ctg\n710 2  $aJ",
@@ -256,7 +263,7 @@ extension Metadata {
 
     @Test(arguments: [
         ("490 1  $aReihe$v1307", "Reihe", "1307"), ("490 0  $aReihe\n490 1  $aZweite$vBd. 3", "Zweite", "3"),
-        ("490 0  $aReihe ;$vvol. 12.", "Reihe", "12."), ("490 0  $aReihe ; 12", "Reihe", "12"),
+        ("490 0  $aReihe ;$vvol. 12.", "Reihe", "12"), ("490 0  $aReihe ; 12", "Reihe", "12"),
         ("490 1  $aRororo$v62347 : Sachbuch : Praxis", "Rororo", "62347"), ("490 0  $aEins$aZwei", "Eins", nil),
         ("490 1  $aBIT : Innovativ$v13\n830  0 $v13$9O:1", "BIT : Innovativ", "13"),
         ("830  0 $aSea studies.$v4", "Sea studies", "4"),

@@ -34,7 +34,7 @@ enum Citoid {
         metadata.publisher = MarcText.publisher(item["publisher"]?.string)
         metadata.setPublished([item["date"]?.string].compactMap(\.self))
         metadata.pageCount =
-            FieldLimits.pages(item["numPages"]) ?? item["numPages"]?.string.flatMap(FieldLimits.pages(in:))
+            FieldLimits.pages(item["numPages"]) ?? item["numPages"]?.string.flatMap(FieldLimits.pages(inExtent:))
         metadata.language = item["language"]?.string.flatMap(LanguageCode.normalized)
         metadata.format = item["itemType"]?.string == "audioRecording" ? .audiobook : nil
         if let series = MarcText.series(item["series"]?.string, number: item["seriesNumber"]?.string) {

@@ -10,13 +10,17 @@ enum Marc21 {
     static func metadata(_ record: MarcRecord, _ isbn: ISBN) -> Metadata {
         var metadata = Metadata()
         if let title = record.all("245").first { (metadata.title, metadata.subtitle) = self.title(title) }
-        for field in record.all("100", "110", "700", "710") { metadata.authors.add(name(field), role(field)) }
+        let stated = record.all("245").first?["c"].map(Contributors.statement) ?? []
+        for field in record.all("100", "110", "700", "710") {
+            let name = name(field)
+            metadata.authors.add(name, role(field, stated.first { $0.name == name }?.role))
+        }
         let publication = publication(record)
         metadata.publisher = publication.lazy.flatMap { $0.all("b") }.compactMap(MarcText.publisher).first
         metadata.setPublished(publication.compactMap { $0["c"] }, year: record.control("008")?.dropFirst(7).prefix(4))
         // The extent of an audio book, a map or a disc is that of its booklet, if it mentions pages at all.
         if !"efgijkmor".contains(record.leader(at: 6)) {
-            metadata.pageCount = record.all("300").compactMap { $0["a"] }.compactMap(FieldLimits.pages(in:)).first
+            metadata.pageCount = record.all("300").compactMap { $0["a"] }.compactMap(FieldLimits.pages(inExtent:)).first
         }
         setLanguages(&metadata, record)
         metadata.format = format(record, isbn)
@@ -73,11 +77,13 @@ enum Marc21 {
     }
 
     /// $4 is a code, $e a word. Of several roles, the first in the order of ``Contributor/Role`` counts.
-    private static func role(_ field: MarcRecord.Field) -> Contributor.Role? {
+    ///
+    /// - Parameter stated: the role that the statement of responsibility gives the person.
+    private static func role(_ field: MarcRecord.Field, _ stated: Contributor.Role?) -> Contributor.Role? {
         let (codes, words) = (field.all("4"), field.all("e"))
         if codes.isEmpty, words.isEmpty {
             // A main entry is the author. An added entry without a role may be anyone; a body usually published.
-            return field.tag == "100" ? .author : field.tag == "700" ? .other : nil
+            return field.tag == "100" ? .author : field.tag == "700" ? stated ?? .other : nil
         }
         return codes.compactMap(Contributor.Role.init(relator:)).foremost
             ?? words.compactMap(Contributor.Role.init(word:)).foremost

@@ -87,9 +87,7 @@ enum MarcText {
             .lowercased()
         if !abbreviations.contains(where: { last.hasSuffix($0) }) { name = withoutStop(name) }
         if name.hasPrefix("["), name.hasSuffix("]") { name = String(name.dropFirst().dropLast()) }
-        let plain = name.lowercased().filter { $0.isLetter || $0.isNumber }
-        let none = ["sn", "sinenomine", "verlagnichtermittelbar", "publishernotidentified", "overl"]
-        return none.contains(plain) ? nil : FieldLimits.text(name)
+        return FieldLimits.publisher(name)
     }
 
     /// The ends of words that are longer than three letters and nevertheless abbreviated in names of publishers.

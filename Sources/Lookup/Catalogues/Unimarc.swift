@@ -20,7 +20,7 @@ enum Unimarc {
         metadata.setPublished(
             publication.compactMap { $0["d"] }, year: record.all("100").first?["a"]?.dropFirst(9).prefix(4))
         if !"efgijklmr".contains(record.leader(at: 6)) {
-            metadata.pageCount = record.all("215").compactMap { $0["a"] }.compactMap(FieldLimits.pages(in:)).first
+            metadata.pageCount = record.all("215").compactMap { $0["a"] }.compactMap(FieldLimits.pages(inExtent:)).first
         }
         let languages = record.all("101")
         metadata.language = language(languages, "a")

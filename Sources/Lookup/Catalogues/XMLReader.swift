@@ -3,7 +3,7 @@ import CXML
 /// The limits for XML from catalogues. An answer with ten records has about 1 MB, in 30,000 nodes, eight levels deep.
 enum XMLLimit {
     /// The maximum size of an answer in bytes.
-    static let bytes = 8 << 20
+    static let bytes = 4 << 20
     /// The maximum number of elements and texts.
     static let nodes = 300_000
     /// The maximum depth of nested elements.

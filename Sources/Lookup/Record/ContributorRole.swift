@@ -52,6 +52,7 @@ extension Contributor.Role {
         self = role
     }
 
+    // Each beginning is long enough not to be that of a first name, such as "Edith".
     private static let words: [(role: Self, beginnings: [String])] = [
         (
             .other,
@@ -61,10 +62,26 @@ extension Contributor.Role {
             .author,
             ["author", "auteur", "autor", "verfasser", "författ", "forfatter", "kirjoitt", "creator", "joint author"]
         ),
-        (.translator, ["transl", "tradu", "trad.", "übers", "övers", "overs", "tłum", "kääntä", "překl", "vertal"]),
-        (.editor, ["edit", "ed.", "éd.", "édit", "hrsg", "herausg", "redak", "toimitt", "utg", "compil", "oprac"]),
-        (.illustrator, ["illustr", "ill.", "zeichn", "artist", "künstler", "kuvitt", "tecknare", "dessin"]),
-        (.narrator, ["narrat", "erzähler", "sprecher", "uppläs", "lukija", "reader", "lu par"]),
+        (
+            .translator,
+            [
+                "translat", "trans.", "tr.", "tradu", "trad.", "übers", "översätt", "overs.", "oversett", "oversæt",
+                "tłum",
+                "kääntä", "překl", "vertal",
+            ]
+        ),
+        (
+            .editor,
+            [
+                "editor", "edited", "ed.", "éd.", "éditeur", "hrsg", "hg.", "herausg", "redak", "toimitt", "compil",
+                "oprac",
+            ]
+        ),
+        (
+            .illustrator,
+            ["illustr", "illus.", "ill.", "zeichner", "artist", "künstler", "kuvitt", "tecknare", "dessinat"]
+        ),
+        (.narrator, ["narrat", "erzähler", "sprecher", "uppläs", "lukija", "reader", "read by", "lu par"]),
     ]
 
     /// - Parameter word: the word behind a name in Japanese, such as "著", "翻訳" or "絵".

@@ -13,50 +13,17 @@ enum Contributors {
         var text = String(text.prefix(TextLimit.name)).cleaned[...]
         var role: Contributor.Role?
         if text.hasSuffix(")"), let bracket = text.lastIndex(of: "(") {
-            role = Self.role(of: text[text.index(after: bracket)...].dropLast())
+            role = Contributor.Role(word: String(text[text.index(after: bracket)...].dropLast()))
             text = text[..<bracket]
         }
         var parts = text.split(separator: ",").map { String($0).cleaned }.filter { !$0.isEmpty }
-        // The last part is a role behind a whole name, and may be one if it is written in small letters. In
-        // "Smith, Ed.", it is a first name.
-        if role == nil, let last = parts.last, parts.count > 2 || (parts.count > 1 && last.first?.isLowercase == true),
-            let found = Self.role(of: last)
-        {
+        if role == nil, parts.count > 1, let last = parts.last, let found = Contributor.Role(word: last) {
             role = found
             parts.removeLast()
         }
-        guard let name = name(of: parts) else { return nil }
+        guard let name = PersonName.displayed(parts) else { return nil }
         return Contributor(name: name, role: role ?? .other)
     }
-
-    /// Returns the name in its usual order.
-    ///
-    /// - Parameter parts: the parts of a name between its commas, such as "Garnett", "Constance" and "1861-1946".
-    private static func name(of parts: [String]) -> String? {
-        let parts = parts.filter { part in
-            // Years of life, as in "1953-", "b. 1920" and "active 16th century".
-            !part.contains(where: \.isNumber)
-        }
-        guard let family = parts.first else { return nil }
-        var words = [family.withoutFullStop]
-        if parts.count > 1 { words.insert(parts[1].withoutFullStop, at: 0) }
-        // In "King, Martin Luther, Jr.", the suffix stands behind the name.
-        words += parts.dropFirst(2).filter { ["jr", "jr.", "sr", "sr.", "ii", "iii", "iv"].contains($0.lowercased()) }
-        return FieldLimits.text(words.joined(separator: " "))
-    }
-
-    /// Returns the role that a word means, such as "ill.", "Translator" or "Hrsg.".
-    static func role(of text: some StringProtocol) -> Contributor.Role? {
-        let word = text.lowercased()
-        return roles.first { beginnings, _ in beginnings.contains { word.hasPrefix($0) } }?.1
-    }
-
-    private static let roles: [([String], Contributor.Role)] = [
-        (["translat", "trans.", "tr.", "trad", "übers"], .translator),
-        (["editor", "edited", "éditeur", "ed.", "eds.", "hrsg", "hg.", "herausg"], .editor),
-        (["illustrat", "ill.", "illus"], .illustrator), (["narrat", "reader", "read by"], .narrator),
-        (["author", "auteur", "autor"], .author),
-    ]
 
     /// Reads a statement of responsibility, such as "Giacomo Leopardi ; translated by Tim Parks". What does not look
     /// like a person's name ends a list, because these statements are free text.
@@ -144,7 +111,7 @@ extension String {
 
 extension StringProtocol {
     /// The text without a full stop at its end, unless it ends an initial or "Jr.".
-    fileprivate var withoutFullStop: String {
+    var withoutFullStop: String {
         let text = String(self).cleaned
         guard text.hasSuffix("."), let word = text.split(separator: " ").last else { return text }
         return word.filter(\.isLetter).count <= 2 ? text : String(text.dropLast())

@@ -37,7 +37,7 @@ enum FieldLimits {
         var name = text.withoutEntities
         if name.count > 2, name.hasPrefix("\""), name.hasSuffix("\"") { name = String(name.dropFirst().dropLast()) }
         let letters = name.lowercased().filter { $0.isLetter || $0 == " " }.cleaned
-        let unknown = ["sn", "s n", "publisher not identified", "verlag nicht ermittelbar"]
+        let unknown = ["sn", "s n", "sine nomine", "publisher not identified", "verlag nicht ermittelbar"]
         guard !unknown.contains(letters) else { return nil }
         return self.text(name)
     }
@@ -65,20 +65,6 @@ enum FieldLimits {
     }
 
     static func pages(_ value: JSONValue?) -> Int? { value?.wholeNumber.flatMap { pages.contains($0) ? $0 : nil } }
-
-    /// Returns the number of pages in a description of the extent, such as "xii, 83 p." or "242". Roman numerals are
-    /// left out, and so are pages in brackets beside others, such as "[8] p. of plates".
-    static func pages(inExtent text: String) -> Int? {
-        let text = String(text.prefix(200)).cleaned.lowercased()
-        if let number = Int(text) { return pages.contains(number) ? number : nil }
-        var (numbered, unnumbered) = ([Int](), [Int]())
-        let count = /(\[?)\b(\d{1,6})\]?\s*(?:p|pp|pages?|s|seiten|pagine|str|sidor|strony)\b/
-        for match in text.matches(of: count) {
-            guard let number = Int(match.2), pages.contains(number) else { continue }
-            if match.1.isEmpty { numbered.append(number) } else { unnumbered.append(number) }
-        }
-        return numbered.max() ?? unnumbered.max()
-    }
 
     /// Returns a link for people to open, always with https.
     static func link(_ value: JSONValue?) -> String? {

@@ -122,7 +122,7 @@ enum OpenLibraryEdition {
     private static func contributors(_ edition: JSONValue) -> [Contributor] {
         (edition["contributors"]?.items.prefix(FieldLimits.items) ?? []).compactMap { item in
             guard let name = FieldLimits.text(item["name"]), let word = FieldLimits.text(item["role"]),
-                let role = Contributors.role(of: word)
+                let role = Contributor.Role(word: word)
             else { return nil }
             return Contributor(name: name, role: role)
         }
@@ -162,13 +162,7 @@ enum OpenLibraryEdition {
 
     /// Returns the number in texts such as "3", "bk. 2.5", "#12)" and "Bd. 06/4400".
     private static func number(_ text: String) -> String? {
-        var number = text.lowercased().filter { !"();# ".contains($0) }
-        for word in ["book", "bk.", "volume", "vol.", "v.", "number", "no.", "nr.", "band", "bd.", "tome", "t."]
-        where number.hasPrefix(word) {
-            number.removeFirst(word.count)
-            break
-        }
-        if number.hasSuffix(".") { number.removeLast() }
+        guard let number = SeriesNumber.number(in: text)?.lowercased() else { return nil }
         let isNumber =
             (1...10).contains(number.count) && number.first?.isNumber == true
             && number.allSatisfy { $0.isASCII && ($0.isNumber || $0 == "." || $0 == "/") }

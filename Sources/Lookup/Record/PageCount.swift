@@ -5,7 +5,7 @@ extension FieldLimits {
     ///
     /// Of several numbers before the word for pages, the largest counts, because the others are those of a preface or
     /// of plates: "4, 242, [16] S." has 242. What follows a plus sign accompanies the book.
-    static func pages(in text: String) -> Int? {
+    static func pages(inExtent text: String) -> Int? {
         var numbers: [Int] = []
         var isBare = true
         for word in words(in: text.prefix(200)) {
@@ -13,8 +13,8 @@ extension FieldLimits {
                 numbers.append(number)
             } else if pageWords.contains(word.lowercased()) {
                 if let most = numbers.max(), pages.contains(most) { return most }
-            } else if !isRoman(word) {
-                // Numbers before any other word, as in "2 volumes (534 p.)", are not those of pages.
+            } else if !isRoman(word) || word.lowercased() == "v" {
+                // Numbers before any other word, as in "2 volumes (534 p.)" and "5 v. (80 p.)", are not those of pages.
                 numbers = []
                 isBare = false
             }

@@ -8,33 +8,28 @@ enum PersonName {
         let line = text.cleanedLine.replacing("\u{3000}", with: " ")
         // The fuller form of a first name follows in brackets.
         let plain = line.firstRange(of: " (").map { String(line[..<$0.lowerBound]) } ?? line
-        let parts = plain.split(separator: ",").map { String($0).cleaned }.filter { !$0.isEmpty && !isDate($0) }
-        guard var name = parts.first.map(withoutStop) else { return nil }
-        if parts.count > 1 {
-            let second = withoutStop(parts[1])
-            if isSuffix(second) {
-                name += " " + second
-            } else {
-                name = isEastAsian(name) ? "\(name) \(second)" : "\(second) \(name)"
-                if parts.count > 2, isSuffix(withoutStop(parts[2])) { name += " " + withoutStop(parts[2]) }
-            }
-        }
-        return FieldLimits.text(name)
+        return displayed(plain.split(separator: ",").map { String($0).cleaned }.filter { !$0.isEmpty })
     }
 
-    /// True for dates of birth and death, such as "1930-", "ca. 1850-1901" and "19..-....".
-    private static func isDate(_ part: String) -> Bool {
-        part.first?.isNumber == true || part.filter { $0.isASCII && $0.isNumber }.count >= 4
+    /// - Parameter parts: the parts of a name between its commas, such as "Garnett", "Constance" and "1861-1946".
+    static func displayed(_ parts: [String]) -> String? {
+        // Years of life, as in "1953-", "b. 1920" and "active 16th century", are left out. Only ASCII digits count,
+        // because the characters for numbers occur in Japanese names.
+        let parts = parts.enumerated().filter { offset, part in
+            offset == 0 ? part.contains(where: \.isLetter) : !part.contains { $0.isASCII && $0.isNumber }
+        }.map(\.element.withoutFullStop)
+        guard let family = parts.first else { return nil }
+        guard parts.count > 1 else { return FieldLimits.text(family) }
+        let second = parts[1]
+        // In "King, Martin Luther, Jr.", the suffix stands behind the name.
+        let isInOrder = isSuffix(second) || isEastAsian(family)
+        var words = isInOrder ? [family, second] : [second, family]
+        if parts.count > 2, isSuffix(parts[2]) { words.append(parts[2]) }
+        return FieldLimits.text(words.joined(separator: " "))
     }
 
     private static func isSuffix(_ part: String) -> Bool {
         ["jr", "jr.", "sr", "sr.", "ii", "iii", "iv"].contains(part.lowercased())
-    }
-
-    /// Returns the name without the full stop that ends an entry; that of an initial or of "Jr." stays.
-    private static func withoutStop(_ part: String) -> String {
-        let word = part.dropLast().reversed().prefix { $0.isLetter }
-        return part.last == "." && word.count > 2 ? String(part.dropLast()) : part
     }
 
     private static func isEastAsian(_ name: String) -> Bool {

@@ -7,7 +7,7 @@ enum SeriesNumber {
         guard let text else { return nil }
         // What follows a mark is a series within the series.
         var number = MarcText.part(of: text.cleanedLine, before: ":", ";", "=")
-        number = MarcText.withoutMarks(number.filter { !"[]".contains($0) })
+        number = MarcText.withoutMarks(number.filter { !"[]()#".contains($0) })
         let lowered = number.lowercased()
         let word = words.first { word in
             guard lowered.hasPrefix(word) else { return false }
@@ -15,6 +15,7 @@ enum SeriesNumber {
             return rest.contains(where: \.isNumber) && rest.first?.isLetter == false
         }
         if let word { number = String(number.dropFirst(word.count).drop { ". ".contains($0) }) }
+        if number.hasSuffix("."), !number.hasSuffix("..") { number.removeLast() }
         return FieldLimits.text(number, limit: TextLimit.seriesNumber)
     }
 
