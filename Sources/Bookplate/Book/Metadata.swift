@@ -104,7 +104,7 @@ public enum SourceName: String, Sendable, Codable, CaseIterable {
     case dnb, bnf, polishNationalLibrary, libris, openBD, k10plus, libraryOfCongress, citoid
     /// The servers for cover pictures. They are separate hosts, so their rate limits and failures are separate from
     /// those of the catalogues.
-    case openLibraryCovers, googleBooksCovers
+    case openLibraryCovers, googleBooksCovers, openBDCovers
     /// A person typed the metadata.
     case person
 
@@ -125,6 +125,7 @@ public enum SourceName: String, Sendable, Codable, CaseIterable {
         case .citoid: "Citoid"
         case .openLibraryCovers: "Open Library's covers"
         case .googleBooksCovers: "Google's covers"
+        case .openBDCovers: "openBD's covers"
         case .person: "entered by hand"
         }
     }

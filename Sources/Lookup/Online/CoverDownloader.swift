@@ -8,7 +8,7 @@ import HTTP
 /// Every request obeys the same rate limits as a lookup: at most one request per second after a burst of three,
 /// Retry-After is honoured, and after five failures in a row no request is sent to the server for a while. Covers do
 /// not come from the same hosts as catalogue records, so their requests are counted separately
-/// (``SourceName/openLibraryCovers``, ``SourceName/googleBooksCovers``). Downloading many covers therefore does not
+/// (``SourceName/openLibraryCovers`` and its neighbours). Downloading many covers therefore does not
 /// delay lookups, and a cover server that is down does not block its catalogue.
 ///
 /// If the environment sets a proxy, the proxy resolves host names. Then only the host name is checked, not the address
@@ -64,7 +64,9 @@ public struct CoverDownloader: CoverFetch {
         guard let address = covers.fetched(url) else {
             throw SourceError(source: nil, reason: "the cover's address is not valid, or its host is not allowed")
         }
-        let source: SourceName = address.host.contains("google") ? .googleBooksCovers : .openLibraryCovers
+        let source: SourceName =
+            address.host.contains("google")
+            ? .googleBooksCovers : address.host.hasSuffix("openbd.jp") ? .openBDCovers : .openLibraryCovers
         let deadline = Deadline(policy.time, limit: policy.limits.total)
         deadline.start()
         let client = SourceClient(
