@@ -4,15 +4,13 @@ import Foundation
 /// Removes from the texts of MARC records what belongs to the catalogue card, not to the book: the punctuation of ISBD,
 /// which separates the elements of a description, and marks for sorting.
 enum MarcText {
-    /// Returns the text in composed form (NFC), without the marks around an article that is ignored in sorting: U+0098
-    /// and U+009C (ISO 6429), their older form U+0088 and U+0089 (ISO 6630), and `<<` and `>>`.
+    /// Returns the text in composed form (NFC), without control characters and without the marks around an article that
+    /// is ignored in sorting. Those are control characters too (U+0098 and U+009C of ISO 6429, U+0088 and U+0089 of ISO
+    /// 6630), or `<<` and `>>`.
     static func composed(_ text: String) -> String {
-        var text = text
+        var text = text.cleaned
         if text.contains("<<"), text.contains(">>") {
             text = text.replacing("<<", with: "").replacing(">>", with: "")
-        }
-        if text.unicodeScalars.contains(where: { (0x80..<0xA0).contains($0.value) }) {
-            text.unicodeScalars.removeAll { [0x88, 0x89, 0x98, 0x9C].contains($0.value) }
         }
         return text.utf8.allSatisfy { $0 < 0x80 } ? text : text.precomposedStringWithCanonicalMapping
     }
