@@ -41,13 +41,9 @@ public struct LookupChain: MetadataLookup {
         _ configuration: LookupConfiguration, index: (any MetadataSource)?, notAsked: [NotAsked],
         cache: (any AnswerCache)?, policy: RequestPolicy
     ) {
-        let covers = CoverAddress(base: configuration.covers)
         self.index = index
         self.notAsked = notAsked
-        online = [
-            OpenLibrary(base: configuration.openLibrary, covers: covers),
-            GoogleBooks(base: configuration.googleBooks, key: configuration.googleBooksKey, covers: covers),
-        ]
+        online = configuration.sources
         isOffline = configuration.isOffline
         self.cache = cache
         self.policy = policy
@@ -157,7 +153,11 @@ public struct LookupChain: MetadataLookup {
             var complete: [LookupDraft] = []
             for var draft in batch {
                 draft.add(answers[draft.isbn] ?? .notFound, from: first.name)
-                if draft.needsMore { channel.yield((draft, deadline.remainder)) } else { complete.append(draft) }
+                if sources.dropFirst().contains(where: draft.isAsked) || draft.needsMore {
+                    channel.yield((draft, deadline.remainder))
+                } else {
+                    complete.append(draft)
+                }
             }
             await finish(complete, into: stream)
         }
@@ -178,8 +178,10 @@ public struct LookupChain: MetadataLookup {
                     record, of: draft.isbn, through: plan.client(for: first, deadline))
                 draft.replace(completed, from: first.name)
             }
-            for source in plan.sources.dropFirst() where draft.needsMore {
-                let answers = await source.lookUp([draft.isbn], through: plan.client(for: source, deadline))
+            for (number, source) in plan.sources.enumerated().dropFirst() where draft.isAsked(of: source) {
+                let isLast = !plan.sources[(number + 1)...].contains(where: draft.isAsked)
+                let client = plan.client(for: source, deadline, isLast: isLast)
+                let answers = await source.lookUp([draft.isbn], through: client)
                 draft.add(answers[draft.isbn] ?? .notFound, from: source.name)
             }
             await finish([draft], into: stream)
@@ -212,10 +214,12 @@ private struct LookupPlan: Sendable {
 
     /// Returns the client for a source. The requests to every source except the last one must leave 3 s for the sources
     /// after it.
-    func client(for source: any OnlineSource, _ deadline: Deadline) -> SourceClient {
+    func client(for source: any OnlineSource, _ deadline: Deadline, isLast: Bool? = nil) -> SourceClient {
         SourceClient(
             source: source.name, policy: policy, deadline: deadline, unreachable: unreachable,
-            reserve: source.name == sources.last?.name ? .zero : .seconds(3), honoursNotAsked: !source.hasKey)
+            reserve: isLast ?? (source.name == sources.last?.name) ? .zero : .seconds(3),
+            honoursNotAsked: !source.hasKey,
+            options: source.options)
     }
 }
 
@@ -249,7 +253,9 @@ struct LookupDraft: Sendable {
 
     mutating func add(_ answer: SourceAnswer, from source: SourceName) {
         switch answer {
-        case .found(let metadata): records.append((source, metadata))
+        case .found(let metadata):
+            let place = records.firstIndex { $0.source.precedence > source.precedence } ?? records.endIndex
+            records.insert((source, metadata), at: place)
         case .notFound: misses.append(source)
         case .notAsked(let reason): notAsked.append(NotAsked(source: source, reason: reason))
         case .temporary, .blocked, .badData: failures.append((source, answer))
@@ -275,6 +281,9 @@ struct LookupDraft: Sendable {
         if metadata.series == nil { metadata.seriesNumber = nil }
         return (metadata, first.source)
     }
+
+    /// Returns true if the source may add something to the records so far.
+    func isAsked(of source: any OnlineSource) -> Bool { source.isAsked(for: isbn, found: merged?.metadata) }
 
     /// True if another source should be queried, because there is no certain match or an essential field is missing.
     var needsMore: Bool { merged.map { $0.metadata.isWeakMatch || !$0.metadata.missingEssentials.isEmpty } ?? true }

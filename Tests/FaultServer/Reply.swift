@@ -24,6 +24,10 @@ public struct Reply: Sendable {
         answer(Array(text.utf8), type: "application/json", status: status, headers: headers)
     }
 
+    public static func xml(_ text: String, status: Int = 200) -> Reply {
+        answer(Array(text.utf8), type: "text/xml; charset=utf-8", status: status)
+    }
+
     /// JSON that depends on the request.
     public static func json(_ make: @escaping @Sendable (FaultServer.Request) -> String) -> Reply {
         Reply { connection, request in json(make(request)).send(connection, request) }

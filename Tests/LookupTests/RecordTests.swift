@@ -90,6 +90,7 @@ import Testing
         ("Hugh Laurie (Narrator)", "Hugh Laurie", .narrator), ("Keith Allman (Editor)", "Keith Allman", .editor),
         ("Garnett, Constance, 1861-1946", "Constance Garnett", .other),
         ("Sexton, Thomas L., 1953-", "Thomas L. Sexton", .other), ("FitzLyon, Kyril.", "Kyril FitzLyon", .other),
+        ("Wharton, Edith", "Edith Wharton", .other), ("Smith, Ed.", "Ed. Smith", .other),
         ("Penguin Books (Firm)", "Penguin Books", .other), ("Wharton, Edith", "Edith Wharton", .other),
         ("Böll, Annemarie, Übers.", "Annemarie Böll", .translator),
     ])

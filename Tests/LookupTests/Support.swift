@@ -54,6 +54,8 @@ struct Rig {
     var key: String? = "key"
     var contact: String? = "station@example.org"
     var isOffline = false
+    /// The catalogues that are asked, and their addresses.
+    var catalogues: [SourceName: String] = [:]
     var limits = HTTPLimits(connect: .seconds(3), total: .seconds(8), slowFor: .seconds(5))
 
     init(states: MemoryStates = MemoryStates()) throws {
@@ -67,7 +69,8 @@ struct Rig {
     func configuration() throws -> LookupConfiguration {
         try LookupConfiguration(
             version: "1.0", homepage: "https://bookplate.example", contact: contact, openLibrary: openLibrary.address,
-            googleBooks: googleBooks.address, covers: "https://covers.openlibrary.org", googleBooksKey: key,
+            googleBooks: googleBooks.address, covers: "https://covers.openlibrary.org", catalogues: catalogues,
+            googleBooksKey: key,
             isOffline: isOffline)
     }
 

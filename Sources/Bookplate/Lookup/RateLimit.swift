@@ -31,20 +31,26 @@ public struct TokenBucket: Sendable, Equatable, Codable {
 
     /// Takes one token from the bucket, for one request.
     ///
+    /// - Parameters:
+    ///   - pause: the time in which one token comes back.
+    ///   - burst: the number of tokens in a full bucket.
     /// - Returns: the time to wait before sending the request; zero to send it now. In both cases the request is
     ///   counted.
-    public mutating func consume(at now: Date) -> Duration {
+    public mutating func consume(
+        at now: Date, every pause: Duration = .seconds(1), burst: Double = TokenBucket.burst
+    ) -> Duration {
+        let perSecond = .seconds(1) / pause
         if let filledAt, now < filledAt.addingTimeInterval(3600) {
-            tokens = min(Self.burst, tokens + max(0, now.timeIntervalSince(filledAt)) * Self.perSecond)
+            tokens = min(burst, tokens + max(0, now.timeIntervalSince(filledAt)) * perSecond)
             self.filledAt = max(now, filledAt)
             // The clock went backwards by more than requests in flight can explain.
             if filledAt.timeIntervalSince(now) > 60 { self.filledAt = now }
         } else {
-            tokens = Self.burst
+            tokens = burst
             filledAt = now
         }
         tokens -= 1
-        return tokens >= 0 ? .zero : .milliseconds(Int64(-tokens / Self.perSecond * 1000) + 1)
+        return tokens >= 0 ? .zero : .milliseconds(Int64(-tokens / perSecond * 1000) + 1)
     }
 }
 

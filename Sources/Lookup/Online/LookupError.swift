@@ -48,13 +48,13 @@ enum LookupError: Error, Sendable, Equatable {
     /// Creates the error for an answer that is neither a record nor a clear statement that there is none.
     ///
     /// - Returns: `nil` for status 2xx, 404 and 410, which the source handles.
-    init?(_ answer: HTTPAnswer, of source: SourceName, at now: Date) {
+    init?(_ answer: HTTPAnswer, of source: SourceName, at now: Date, isXMLExpected: Bool = false) {
         func failure(_ reason: String, retryAfter: Duration? = nil) -> SourceError {
             SourceError(source: source, reason: reason, retryAfter: retryAfter)
         }
         let retryAfter = answer.retryAfter.map { RetryAfter.duration($0, at: now) }
         switch answer.status {
-        case 200..<300 where answer.looksLikeAPage:
+        case 200..<300 where isXMLExpected ? answer.isHTML : answer.looksLikeAPage:
             self = .blocked(failure("answered with a web page; the network requires you to sign in"))
         case 200..<300, 404, 410: return nil
         case 511: self = .blocked(failure("the network requires you to sign in (511)"))
@@ -79,11 +79,20 @@ extension SourceError {
 }
 
 extension HTTPAnswer {
+    /// True if the body is HTML, according to its type or its first words.
+    var isHTML: Bool {
+        if contentType.contains("html") { return true }
+        let start = String(decoding: body.prefix(1024), as: UTF8.self).lowercased().drop {
+            $0.isWhitespace || $0 == "\u{FEFF}"
+        }
+        return start.hasPrefix("<!doctype html") || start.hasPrefix("<html")
+    }
+
     /// True if the body is HTML instead of data. A picture never counts as HTML, even if the server says so in the
     /// content type.
     var looksLikeAPage: Bool {
         guard PictureKind(body) == nil else { return false }
-        if contentType.contains("html") { return true }
+        if isHTML { return true }
         return body.prefix(1024).first { !" \r\n\t".utf8.contains($0) } == UInt8(ascii: "<")
     }
 }

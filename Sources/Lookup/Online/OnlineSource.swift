@@ -11,6 +11,14 @@ protocol OnlineSource: Sendable {
     /// a key.
     var hasKey: Bool { get }
 
+    /// The form of the answers, the pause between requests, and so on.
+    var options: RequestOptions { get }
+
+    /// Returns true if the source may add something to what the sources before it have found.
+    ///
+    /// - Parameter found: the record so far; `nil` if there is none.
+    func isAsked(for isbn: ISBN, found: Metadata?) -> Bool
+
     /// Queries the source for up to ``batchSize`` ISBNs.
     ///
     /// - Returns: an answer for every ISBN.
@@ -22,6 +30,12 @@ protocol OnlineSource: Sendable {
 
 extension OnlineSource {
     var hasKey: Bool { false }
+    var options: RequestOptions { RequestOptions() }
+
+    func isAsked(for isbn: ISBN, found: Metadata?) -> Bool {
+        found.map { $0.isWeakMatch || !$0.missingEssentials.isEmpty } ?? true
+    }
+
     func complete(_ metadata: Metadata, of isbn: ISBN, through client: SourceClient) async -> Metadata { metadata }
 
     func failure(_ reason: String, retryAfter: Duration? = nil) -> SourceError {

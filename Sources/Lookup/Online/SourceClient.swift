@@ -20,6 +20,11 @@ struct RequestPolicy: Sendable {
 /// The options for the requests of a ``SourceClient``.
 struct RequestOptions: Sendable {
     var accept = "application/json"
+    /// True if an answer may be XML, whose first character is that of a web page as well.
+    var isXMLExpected = false
+    /// The time between two requests, and the number of requests that may follow one another without it.
+    var pause: Duration = .seconds(1)
+    var burst = TokenBucket.burst
     /// The maximum number of attempts at one request. When Google answers with status 503, the second or third attempt
     /// often succeeds.
     var attempts = 3
@@ -97,7 +102,10 @@ struct SourceClient: Sendable {
             }
             policy.observe(answer)
             guard answer.isRedirect else {
-                guard let error = classify(answer) ?? LookupError(answer, of: source, at: now) else {
+                guard
+                    let error = classify(answer)
+                        ?? LookupError(answer, of: source, at: now, isXMLExpected: options.isXMLExpected)
+                else {
                     return .answered(answer)
                 }
                 return .failed(
@@ -152,11 +160,13 @@ struct SourceClient: Sendable {
         if let error = unreachable.error(of: source) { return error }
         var hasWaited = false
         while true {
-            let (date, longestWait, honoursNotAsked) = (now, remaining, honoursNotAsked)
+            let (date, longestWait, honoursNotAsked, options) = (now, remaining, honoursNotAsked, options)
             let decision: RateLimitDecision
             do {
                 decision = try await policy.states.update(source) { state in
-                    RateLimitDecision(&state, at: date, longestWait: longestWait, honoursNotAsked: honoursNotAsked)
+                    RateLimitDecision(
+                        &state, at: date, longestWait: longestWait, honoursNotAsked: honoursNotAsked,
+                        pause: options.pause, burst: options.burst)
                 }
             } catch {
                 let reason = "this machine's rate limits cannot be saved: \(error)"
@@ -225,7 +235,10 @@ enum RateLimitDecision: Sendable, Equatable {
 
     /// Decides if a request may be sent. If so, the request is counted in the state; otherwise the state stays
     /// unchanged.
-    init(_ state: inout SourceState, at now: Date, longestWait: Duration, honoursNotAsked: Bool) {
+    init(
+        _ state: inout SourceState, at now: Date, longestWait: Duration, honoursNotAsked: Bool,
+        pause: Duration = .seconds(1), burst: Double = TokenBucket.burst
+    ) {
         if honoursNotAsked, let reason = state.reasonNotToAsk(at: now) {
             self = .refused(.notAsked(reason: reason))
             return
@@ -235,11 +248,11 @@ enum RateLimitDecision: Sendable, Equatable {
             return
         }
         var next = state
-        let wait = next.bucket.consume(at: now)
-        let pause = next.breaker.wait(at: now)
-        if pause > .zero {
+        let wait = next.bucket.consume(at: now, every: pause, burst: burst)
+        let rest = next.breaker.wait(at: now)
+        if rest > .zero {
             self = .tooLong(
-                pause,
+                rest,
                 reason: "failed \(state.breaker.failures) times in a row and will not be queried again for a while")
         } else if wait > longestWait {
             self = .tooLong(wait, reason: "other requests from this machine must be sent first")

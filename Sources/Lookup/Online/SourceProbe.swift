@@ -36,11 +36,7 @@ public struct SourceProbe: Sendable {
         _ configuration: LookupConfiguration, states: any RateLimits, clock: some Clock<Duration> = ContinuousClock(),
         now: @escaping @Sendable () -> Date = { Date() }
     ) {
-        let covers = CoverAddress(base: configuration.covers)
-        sources = [
-            OpenLibrary(base: configuration.openLibrary, covers: covers),
-            GoogleBooks(base: configuration.googleBooks, key: configuration.googleBooksKey, covers: covers),
-        ]
+        sources = configuration.sources
         policy = RequestPolicy(http: HTTPClient(configuration), states: states, time: LookupClock(clock, date: now))
         isOffline = configuration.isOffline
     }
@@ -70,7 +66,7 @@ public struct SourceProbe: Sendable {
         policy.observe = { [date = policy.time.date] in lead.record($0, at: date()) }
         let client = SourceClient(
             source: source.name, policy: policy, deadline: Deadline(policy.time, limit: timeout),
-            unreachable: UnreachableSources(), honoursNotAsked: !source.hasKey)
+            unreachable: UnreachableSources(), honoursNotAsked: !source.hasKey, options: source.options)
         let answers = await source.lookUp([isbn], through: client)
         return Finding(source: source.name, answer: answers[isbn] ?? .notFound, clockLead: lead.duration)
     }

@@ -17,7 +17,11 @@ enum Contributors {
             text = text[..<bracket]
         }
         var parts = text.split(separator: ",").map { String($0).cleaned }.filter { !$0.isEmpty }
-        if role == nil, parts.count > 1, let last = parts.last, let found = Contributor.Role(word: last) {
+        // The last part is a role behind a whole name, and may be one if it is written in small letters. In
+        // "Smith, Ed.", it is a first name.
+        if role == nil, let last = parts.last, parts.count > 2 || (parts.count > 1 && last.first?.isLowercase == true),
+            let found = Contributor.Role(word: last)
+        {
             role = found
             parts.removeLast()
         }
