@@ -54,6 +54,11 @@ public struct HubShelf: Shelf {
         return Dictionary(there, uniquingKeysWith: { $1 })
             .merging(waiting) { $0 + $1 }.filter { !$0.value.isEmpty }
     }
+
+    /// Does nothing, because a station looks up the whole record of a book before it sends the book to the hub.
+    public func fillGaps(
+        from records: [ISBN: Metadata], continuing earlier: ID<Change>?, at now: Date
+    ) async throws -> (filled: [ISBN: [Metadata.Field]], change: ID<Change>?) { ([:], nil) }
 }
 
 extension Book {
@@ -111,7 +116,9 @@ public struct HubLookup: MetadataLookup {
         self.timeout = timeout
     }
 
-    public func lookUp(_ isbns: [ISBN], refresh: Bool) -> AsyncStream<LookupAnswer> {
+    /// Whatever the goal is, the station's sources are asked for the whole record, because a book that was sent to the
+    /// hub cannot be completed from here.
+    public func lookUp(_ isbns: [ISBN], for goal: LookupGoal, refresh: Bool) -> AsyncStream<LookupAnswer> {
         let (client, link, own, timeout) = (client, link, own, timeout)
         return AsyncStream { continuation in
             let task = Task {

@@ -254,9 +254,11 @@ struct BookSaver {
     }
 
     private func saveNewEdition(_ confirmed: Confirmed) throws -> SaveResult {
-        let edition = Edition(
+        var edition = Edition(
             isbn: confirmed.isbn, isbnText: confirmed.isbnText?.storable(TextLimit.name),
             metadata: confirmed.metadata.storable, editedFields: confirmed.editedFields)
+        // A source may have answered after the person saw the book.
+        if let known = try confirmed.isbn.flatMap({ try knownRecord(of: $0, db) }) { edition.fillGaps(from: known) }
         // An edition may have no copies, for example in a file that another program has written.
         if let isbn = confirmed.isbn,
             let row = try db.value(Int64.self, "SELECT id FROM edition WHERE isbn = ?", [isbn.digits])

@@ -1,100 +1,143 @@
 import Bookplate
 import FoundationEssentials
 import HTTP
+import Synchronization
 
-/// Queries the sources one after another and merges their records. The order is: the answer cache, the offline index,
-/// Open Library, Google Books.
+/// Queries the sources and merges their records. The answer cache comes first, then the offline index, then the
+/// catalogue of the number's group and Open Library, both at once, then the other sources one after another.
 ///
 /// - A record from the offline index is enough if it has a title and authors; then no online source is queried.
-/// - The next online source is queried if the book has not been found, or if one of the ``Metadata/essentials`` is
-///   missing.
-/// - Answers from online sources are cached if they are *found* or *not found*. Answers from the index alone are not
-///   cached.
+/// - The other sources are queried if the book has not been found, or if one of the ``Metadata/essentials`` is missing
+///   that they may have. With the goal ``LookupGoal/title``, gaps are left to ``fillGaps()``.
+/// - Not the order of the requests decides which source wins a field, but the ``SourceOrder``.
+/// - Answers are cached if they are *found* or *not found*. Answers from the index alone are cached only while other
+///   sources are pending.
 /// - Every answer lists the sources that the caller has left out. The remaining sources are queried as usual.
 public struct LookupChain: MetadataLookup {
+    private let configuration: LookupConfiguration
     private let index: (any MetadataSource)?
     private let notAsked: [NotAsked]
-    private let online: [any OnlineSource]
-    private let isOffline: Bool
+    private let order: @Sendable () async throws -> SourceOrder
     private let cache: (any AnswerCache)?
     private let policy: RequestPolicy
+
+    /// The number of cached answers whose gaps are filled together.
+    private static let gapsAtOnce = 20
 
     /// - Parameters:
     ///   - index: the ``OfflineIndex``, if there is one.
     ///   - notAsked: the sources that cannot be used, such as a damaged index, each with the reason. They are listed in
     ///     every answer.
+    ///   - order: returns the online sources that may be asked; called for every lookup. If it throws, none is asked.
     ///   - states: the rate limits for the sources, which all processes on this machine share.
     ///   - clock: the clock for waits and for the time limit of a lookup (8 s).
     ///   - now: returns the calendar time, which is stored with rate limits and cached answers.
     ///   - report: logs errors that do not change an answer, such as a cache that cannot be read or written.
     public init(
         _ configuration: LookupConfiguration, index: (any MetadataSource)? = nil, notAsked: [NotAsked] = [],
-        cache: (any AnswerCache)? = nil, states: any RateLimits, clock: some Clock<Duration> = ContinuousClock(),
+        order: @escaping @Sendable () async throws -> SourceOrder, cache: (any AnswerCache)? = nil,
+        states: any RateLimits, clock: some Clock<Duration> = ContinuousClock(),
         now: @escaping @Sendable () -> Date = { Date() }, report: @escaping @Sendable (String) -> Void = { _ in }
     ) {
         let policy = RequestPolicy(
             http: HTTPClient(configuration), states: states, time: LookupClock(clock, date: now), report: report)
-        self.init(configuration, index: index, notAsked: notAsked, cache: cache, policy: policy)
+        self.init(configuration, index: index, notAsked: notAsked, order: order, cache: cache, policy: policy)
     }
 
     init(
         _ configuration: LookupConfiguration, index: (any MetadataSource)?, notAsked: [NotAsked],
-        cache: (any AnswerCache)?, policy: RequestPolicy
+        order: @escaping @Sendable () async throws -> SourceOrder, cache: (any AnswerCache)?, policy: RequestPolicy
     ) {
+        self.configuration = configuration
         self.index = index
         self.notAsked = notAsked
-        online = configuration.sources
-        isOffline = configuration.isOffline
+        self.order = order
         self.cache = cache
         self.policy = policy
     }
 
     /// Looks up each ISBN once, even if the list contains it several times. Ending the stream cancels the requests.
-    public func lookUp(_ isbns: [ISBN], refresh: Bool) -> AsyncStream<LookupAnswer> {
+    public func lookUp(_ isbns: [ISBN], for goal: LookupGoal, refresh: Bool) -> AsyncStream<LookupAnswer> {
+        stream { output in
+            var seen: Set<ISBN> = []
+            await run(isbns.filter { seen.insert($0).inserted }, for: goal, refresh: refresh, output)
+        }
+    }
+
+    /// Asks the pending sources of all cached answers. Each source has 8 s of its own, because nobody waits for it.
+    public func fillGaps(_ apply: @Sendable ([LookupAnswer]) async throws -> Void) async throws {
+        guard let cache else { return }
+        let unreachable = UnreachableSources()
+        var seen: Set<ISBN> = []
+        while !Task.isCancelled {
+            let answers = try await cache.answersWithGaps(limit: Self.gapsAtOnce, at: policy.time.date())
+            // An answer that is still there could not be stored.
+            let new = answers.filter { seen.insert($0.isbn).inserted }
+            guard !new.isEmpty else { return }
+            let sources = await availableSources()
+            for answer in new {
+                let answer = await asked(answer, sources, unreachable)
+                guard !Task.isCancelled else { return }
+                try await apply([answer])
+                await keep([answer])
+            }
+        }
+    }
+
+    /// The answers of one call, and the sources that it could not reach.
+    private struct Output: Sendable {
+        let answers: AsyncStream<LookupAnswer>.Continuation
+        let unreachable = UnreachableSources()
+    }
+
+    private func stream(_ body: @escaping @Sendable (Output) async -> Void) -> AsyncStream<LookupAnswer> {
         AsyncStream { stream in
             let task = Task {
-                await run(isbns, refresh: refresh, into: stream)
+                await body(Output(answers: stream))
                 stream.finish()
             }
             stream.onTermination = { _ in task.cancel() }
         }
     }
 
-    private func run(_ isbns: [ISBN], refresh: Bool, into stream: AsyncStream<LookupAnswer>.Continuation) async {
-        var seen: Set<ISBN> = []
-        let unique = isbns.filter { seen.insert($0).inserted }
-        let open = await answerFromCache(unique, refresh: refresh, into: stream)
-        guard !open.isEmpty, !Task.isCancelled else { return }
-        var drafts = open.map { LookupDraft($0, notAsked: notAsked) }
+    private func run(_ isbns: [ISBN], for goal: LookupGoal, refresh: Bool, _ output: Output) async {
+        let cached = refresh ? [:] : await cachedAnswers(isbns)
+        var begun: [LookupAnswer] = []
+        for answer in isbns.compactMap({ cached[$0] }) {
+            if goal == .record, answer.pending != nil { begun.append(answer) } else { output.answers.yield(answer) }
+        }
+        var drafts = isbns.filter { cached[$0] == nil }.map { LookupDraft($0, notAsked: notAsked) }
+        guard !drafts.isEmpty || !begun.isEmpty, !Task.isCancelled else { return }
         await askIndex(&drafts)
         let (complete, incomplete) = drafts.partitioned(by: \.hasTitleAndAuthors)
-        for draft in complete { stream.yield(draft.answer) }
-        guard !incomplete.isEmpty else { return }
-        let (sources, unavailable) = await availableSources()
-        let remaining = incomplete.map { draft in
-            var draft = draft
-            for one in unavailable { draft.add(.notAsked(reason: one.reason), from: one.source) }
-            return draft
+        for draft in complete {
+            output.answers.yield(draft.answer(LookupSources(order: .standard), at: policy.time.date()))
         }
-        await ask(sources, remaining, into: stream)
+        guard !incomplete.isEmpty || !begun.isEmpty else { return }
+        let sources = await availableSources()
+        let known = goal == .title ? incomplete.filter(\.hasTitle) : []
+        await finish(known, sources, output)
+        await ask(sources, incomplete.filter { goal == .record || !$0.hasTitle }, for: goal, output)
+        for answer in begun where !Task.isCancelled {
+            let answer = await asked(answer, sources, output.unreachable)
+            guard !Task.isCancelled else { return }
+            await keep([answer])
+            output.answers.yield(answer)
+        }
     }
 
-    private func answerFromCache(
-        _ isbns: [ISBN], refresh: Bool, into stream: AsyncStream<LookupAnswer>.Continuation
-    ) async -> [ISBN] {
-        guard !refresh, let cache else { return isbns }
+    private func cachedAnswers(_ isbns: [ISBN]) async -> [ISBN: LookupAnswer] {
+        guard let cache else { return [:] }
         do {
-            let known = try await cache.answers(for: isbns, at: policy.time.date())
-            for isbn in isbns {
-                guard var answer = known[isbn] else { continue }
+            return try await cache.answers(for: isbns, at: policy.time.date()).mapValues { answer in
+                var answer = answer
                 answer.isCached = true
                 answer.notAsked = notAsked + answer.notAsked
-                stream.yield(answer)
+                return answer
             }
-            return isbns.filter { known[$0] == nil }
         } catch {
             policy.report("lookup: the answer cache cannot be read: \(error)")
-            return isbns
+            return [:]
         }
     }
 
@@ -109,15 +152,17 @@ public struct LookupChain: MetadataLookup {
         }
     }
 
-    /// Returns the online sources that can be queried, and the remaining sources with the reason why they cannot be
-    /// queried.
-    private func availableSources() async -> ([any OnlineSource], [NotAsked]) {
-        var available: [any OnlineSource] = []
-        var notAsked: [NotAsked] = []
+    private func availableSources() async -> LookupSources {
+        var sources = LookupSources(order: .standard)
+        do { sources.order = try await order() } catch {
+            let reason = "the setting that lists the sources cannot be read: \(error)"
+            sources.notAsked = sources.order.sources.map { NotAsked(source: $0, reason: reason) }
+            return sources
+        }
         let now = policy.time.date()
-        for source in online {
-            if isOffline {
-                notAsked.append(NotAsked(source: source.name, reason: "offline mode is on"))
+        for source in configuration.sources(in: sources.order) {
+            if configuration.isOffline {
+                sources.notAsked.append(NotAsked(source: source.name, reason: "offline mode is on"))
                 continue
             }
             // An error when reading the state is ignored here, because it occurs again when the source is asked, and is
@@ -125,208 +170,204 @@ public struct LookupChain: MetadataLookup {
             let reason =
                 source.hasKey ? nil : try? await policy.states.update(source.name) { $0.reasonNotToAsk(at: now) }
             if let reason {
-                notAsked.append(NotAsked(source: source.name, reason: reason))
+                sources.notAsked.append(NotAsked(source: source.name, reason: reason))
             } else {
-                available.append(source)
+                sources.available.append(source)
             }
         }
-        return (available, notAsked)
+        return sources
     }
 
-    /// Runs two stages at the same time. The first stage queries the first source for whole batches. The second stage
-    /// takes the books whose records are incomplete, and queries the other sources for one book after another, with a
-    /// separate deadline for each book.
+    /// The answers of a source that is asked at once; none if it was left out, because another source had a title.
+    private struct Arrival: Sendable {
+        let source: SourceName
+        let isbns: [ISBN]
+        var answers: [ISBN: SourceAnswer]?
+        var remainder: Deadline.Remainder?
+    }
+
+    /// Runs two stages at the same time. In the first stage, the sources that are asked at once answer for whole
+    /// batches. The second stage takes the books that need more, and queries the other sources for one book after
+    /// another, with a separate deadline for each book.
     private func ask(
-        _ sources: [any OnlineSource], _ drafts: [LookupDraft], into stream: AsyncStream<LookupAnswer>.Continuation
+        _ sources: LookupSources, _ drafts: [LookupDraft], for goal: LookupGoal, _ output: Output
     ) async {
-        guard let first = sources.first else {
-            for draft in drafts { stream.yield(draft.answer) }
-            return
+        let first = sources.available.filter(\.isAskedAtOnce)
+        var open = Dictionary(uniqueKeysWithValues: drafts.map { ($0.isbn, $0) })
+        var awaited: [ISBN: Int] = [:]
+        let settled = SettledBooks()
+        let (arrivals, arrived) = AsyncStream.makeStream(of: Arrival.self)
+        let (rest, left) = AsyncStream.makeStream(of: (LookupDraft, Deadline.Remainder).self)
+        async let others: Void = askOthers(rest, sources, for: goal, output)
+        async let atOnce: Void = withTaskGroup(of: Void.self) { group in
+            for source in first {
+                let isbns = drafts.map(\.isbn).filter { source.isAsked(for: $0, found: nil) }
+                group.addTask { await askAtOnce(source, isbns, settled, sources, output, arrived) }
+            }
+            await group.waitForAll()
+            arrived.finish()
         }
-        let plan = LookupPlan(sources: sources, policy: policy)
-        let (incomplete, channel) = AsyncStream.makeStream(of: (LookupDraft, Deadline.Remainder).self)
-        async let completed: Void = complete(incomplete, plan, into: stream)
-        for start in stride(from: 0, to: drafts.count, by: first.batchSize) where !Task.isCancelled {
-            let batch = drafts[start..<min(drafts.count, start + first.batchSize)]
-            let deadline = Deadline(policy.time)
-            let answers = await first.lookUp(batch.map(\.isbn), through: plan.client(for: first, deadline))
-            var complete: [LookupDraft] = []
-            for var draft in batch {
-                draft.add(answers[draft.isbn] ?? .notFound, from: first.name)
-                if sources.dropFirst().contains(where: draft.isAsked) || draft.needsMore {
-                    channel.yield((draft, deadline.remainder))
-                } else {
-                    complete.append(draft)
+        for draft in drafts {
+            awaited[draft.isbn] = first.count { $0.isAsked(for: draft.isbn, found: nil) }
+            if awaited[draft.isbn] == 0 { left.yield((draft, Deadline(policy.time).remainder)) }
+        }
+        for await arrival in arrivals {
+            var (done, further): ([LookupDraft], [LookupDraft]) = ([], [])
+            for isbn in arrival.isbns {
+                guard var draft = open[isbn], let count = awaited[isbn] else { continue }
+                if let answers = arrival.answers { draft.add(answers[isbn] ?? .notFound, from: arrival.source) }
+                open[isbn] = draft
+                awaited[isbn] = count - 1
+                switch goal {
+                case .title where draft.hasTitle:
+                    guard arrival.answers != nil else { break }
+                    if settled.insert(isbn) { done.append(draft) } else { further.append(draft) }
+                case .record where count == 1 && !draft.needsMore: done.append(draft)
+                case _ where count == 1: left.yield((draft, arrival.remainder ?? Deadline(policy.time).remainder))
+                default: break
                 }
             }
-            await finish(complete, into: stream)
+            await finish(done, sources, output)
+            await finish(further, isFurther: true, sources, output)
         }
-        channel.finish()
-        await completed
+        left.finish()
+        await atOnce
+        await others
     }
 
-    private func complete(
-        _ drafts: AsyncStream<(LookupDraft, Deadline.Remainder)>, _ plan: LookupPlan,
-        into stream: AsyncStream<LookupAnswer>.Continuation
+    /// Queries a source for batches of books. Books for which another source has already found a title are left out.
+    private func askAtOnce(
+        _ source: any OnlineSource, _ isbns: [ISBN], _ settled: SettledBooks, _ sources: LookupSources,
+        _ output: Output, _ arrived: AsyncStream<Arrival>.Continuation
     ) async {
-        guard let first = plan.sources.first else { return }
+        let isLast = sources.available.allSatisfy(\.isAskedAtOnce)
+        for start in stride(from: 0, to: isbns.count, by: source.batchSize) where !Task.isCancelled {
+            let (known, unknown) = isbns[start..<min(isbns.count, start + source.batchSize)]
+                .partitioned(by: settled.contains)
+            if !known.isEmpty { arrived.yield(Arrival(source: source.name, isbns: known)) }
+            guard !unknown.isEmpty else { continue }
+            let deadline = Deadline(policy.time)
+            let answers = await source.lookUp(
+                unknown, through: client(for: source, deadline, isLast: isLast, output.unreachable))
+            arrived.yield(
+                Arrival(source: source.name, isbns: unknown, answers: answers, remainder: deadline.remainder))
+        }
+    }
+
+    private func askOthers(
+        _ drafts: AsyncStream<(LookupDraft, Deadline.Remainder)>, _ sources: LookupSources, for goal: LookupGoal,
+        _ output: Output
+    ) async {
+        let others = sources.available.filter { !$0.isAskedAtOnce }
         for await (draft, remainder) in drafts where !Task.isCancelled {
             var draft = draft
             let deadline = Deadline(remainder, policy.time)
-            if let record = draft.record(of: first.name), record.authorNames.isEmpty {
-                let completed = await first.complete(
-                    record, of: draft.isbn, through: plan.client(for: first, deadline))
-                draft.replace(completed, from: first.name)
-            }
-            for (number, source) in plan.sources.enumerated().dropFirst() where draft.isAsked(of: source) {
-                let isLast = !plan.sources[(number + 1)...].contains(where: draft.isAsked)
-                let client = plan.client(for: source, deadline, isLast: isLast)
-                let answers = await source.lookUp([draft.isbn], through: client)
+            if goal == .record { await complete(&draft, sources) { client(for: $0, deadline, output.unreachable) } }
+            for (number, source) in others.enumerated() where draft.isAsked(of: source) {
+                if goal == .title, draft.hasTitle { break }
+                let isLast = !others[(number + 1)...].contains(where: draft.isAsked)
+                let answers = await source.lookUp(
+                    [draft.isbn], through: client(for: source, deadline, isLast: isLast, output.unreachable))
                 draft.add(answers[draft.isbn] ?? .notFound, from: source.name)
             }
-            await finish([draft], into: stream)
+            await finish([draft], sources, output)
         }
     }
 
-    private func finish(_ drafts: [LookupDraft], into stream: AsyncStream<LookupAnswer>.Continuation) async {
+    /// Asks the sources that are still pending for a cached answer.
+    private func asked(
+        _ answer: LookupAnswer, _ sources: LookupSources, _ unreachable: UnreachableSources
+    ) async -> LookupAnswer {
+        guard var draft = LookupDraft(answer) else { return answer }
+        func client(_ source: any OnlineSource) -> SourceClient {
+            self.client(for: source, Deadline(policy.time), isLast: true, unreachable)
+        }
+        for source in sources.available where draft.isPending(source) {
+            let answers = await source.lookUp([draft.isbn], through: client(source))
+            draft.add(answers[draft.isbn] ?? .notFound, from: source.name)
+        }
+        await complete(&draft, sources, client)
+        return draft.answer(sources, at: policy.time.date())
+    }
+
+    /// Requests the fields that sources have at another address, such as the names of authors.
+    private func complete(
+        _ draft: inout LookupDraft, _ sources: LookupSources, _ client: (any OnlineSource) -> SourceClient
+    ) async {
+        for source in sources.available {
+            guard let record = draft.incompleteRecord(of: source) else { continue }
+            draft.complete(
+                with: await source.complete(record, of: draft.isbn, through: client(source)), from: source.name)
+        }
+    }
+
+    /// Returns the client for a source. The requests to every source except the last one must leave 3 s for the sources
+    /// after it.
+    private func client(
+        for source: any OnlineSource, _ deadline: Deadline, isLast: Bool = false, _ unreachable: UnreachableSources
+    ) -> SourceClient {
+        SourceClient(
+            source: source.name, policy: policy, deadline: deadline, unreachable: unreachable,
+            reserve: isLast ? .zero : .seconds(3), honoursNotAsked: !source.hasKey, options: source.options)
+    }
+
+    /// Caches the answers, so that a program that ends now goes on with the pending sources later, and gives them out.
+    ///
+    /// - Parameter isFurther: true if the books may have been saved with an earlier answer.
+    private func finish(
+        _ drafts: [LookupDraft], isFurther: Bool = false, _ sources: LookupSources, _ output: Output
+    ) async {
         guard !Task.isCancelled, !drafts.isEmpty else { return }
-        for draft in drafts { stream.yield(draft.answer) }
-        let kept = drafts.filter(\.isCacheable).map { draft in
-            var answer = draft.answer
-            // The cached answer does not list the sources that are left out today, because they may be available later.
-            answer.notAsked.removeAll(where: notAsked.contains)
+        let now = policy.time.date()
+        let answers = drafts.map { draft in
+            var answer = draft.answer(sources, at: now)
+            if isFurther, answer.pending == nil { answer.pending = PendingSources([], due: now) }
             return answer
         }
-        guard let cache, !kept.isEmpty else { return }
+        await keep(zip(drafts, answers).filter { $0.isCacheable || $1.pending != nil }.map(\.1))
+        for answer in answers { output.answers.yield(answer) }
+    }
+
+    private func keep(_ answers: [LookupAnswer]) async {
+        guard let cache, !answers.isEmpty else { return }
         do {
-            try await cache.keep(kept, at: policy.time.date())
+            try await cache.keep(
+                answers.map { answer in
+                    var answer = answer
+                    answer.isCached = false
+                    // The cached answer does not list the sources that are left out today, because they may be
+                    // available later.
+                    answer.notAsked.removeAll(where: notAsked.contains)
+                    return answer
+                }, at: policy.time.date())
         } catch {
             policy.report("lookup: the answer cache cannot be written: \(error)")
         }
     }
 }
 
-/// The sources that one call of the lookup queries, in order, and the sources that it could not reach.
-private struct LookupPlan: Sendable {
-    let sources: [any OnlineSource]
-    let policy: RequestPolicy
-    let unreachable = UnreachableSources()
-
-    /// Returns the client for a source. The requests to every source except the last one must leave 3 s for the sources
-    /// after it.
-    func client(for source: any OnlineSource, _ deadline: Deadline, isLast: Bool? = nil) -> SourceClient {
-        SourceClient(
-            source: source.name, policy: policy, deadline: deadline, unreachable: unreachable,
-            reserve: isLast ?? (source.name == sources.last?.name) ? .zero : .seconds(3),
-            honoursNotAsked: !source.hasKey,
-            options: source.options)
-    }
+/// The online sources of one lookup.
+struct LookupSources: Sendable {
+    /// The sources that are switched on.
+    var order: SourceOrder
+    /// The sources that can be queried, in this order.
+    var available: [any OnlineSource] = []
+    /// The other sources that are switched on, with the reason why they cannot be queried.
+    var notAsked: [NotAsked] = []
 }
 
-extension LookupDraft {
-    fileprivate var hasTitleAndAuthors: Bool {
-        guard let record = merged?.metadata, !record.isWeakMatch else { return false }
-        return record.title != nil && !record.authorNames.isEmpty
-    }
+/// The books of one lookup for which a source has found a title.
+private final class SettledBooks: Sendable {
+    private let isbns = Mutex<Set<ISBN>>([])
+
+    /// - Returns: true if the book is new.
+    func insert(_ isbn: ISBN) -> Bool { isbns.withLock { $0.insert(isbn).inserted } }
+    func contains(_ isbn: ISBN) -> Bool { isbns.withLock { $0.contains(isbn) } }
 }
 
-extension Array {
+extension Sequence {
     /// Returns the elements that fulfil the condition, and the elements that do not. Both lists keep their order.
     fileprivate func partitioned(by condition: (Element) -> Bool) -> ([Element], [Element]) {
         (filter(condition), filter { !condition($0) })
-    }
-}
-
-/// The unfinished answer for one ISBN.
-struct LookupDraft: Sendable {
-    let isbn: ISBN
-    private var records: [(source: SourceName, metadata: Metadata)] = []
-    private var misses: [SourceName] = []
-    private var failures: [(source: SourceName, answer: SourceAnswer)] = []
-    private(set) var notAsked: [NotAsked]
-
-    /// - Parameter notAsked: the sources that cannot be used, which the answer lists.
-    init(_ isbn: ISBN, notAsked: [NotAsked]) {
-        self.isbn = isbn
-        self.notAsked = notAsked
-    }
-
-    mutating func add(_ answer: SourceAnswer, from source: SourceName) {
-        switch answer {
-        case .found(let metadata):
-            let place = records.firstIndex { $0.source.precedence > source.precedence } ?? records.endIndex
-            records.insert((source, metadata), at: place)
-        case .notFound: misses.append(source)
-        case .notAsked(let reason): notAsked.append(NotAsked(source: source, reason: reason))
-        case .temporary, .blocked, .badData: failures.append((source, answer))
-        }
-    }
-
-    /// Replaces the record from `source` with a more complete record.
-    mutating func replace(_ metadata: Metadata, from source: SourceName) {
-        guard let index = records.firstIndex(where: { $0.source == source }) else { return }
-        records[index].metadata = metadata
-    }
-
-    /// Returns the record from `source`; `nil` if there is none.
-    func record(of source: SourceName) -> Metadata? { records.first { $0.source == source }?.metadata }
-
-    /// The merged record: the fields of the first source win, and later sources fill the gaps. A weak match may be a
-    /// different book, so it is never merged with other records, and is used only if there is no certain match.
-    var merged: (metadata: Metadata, from: SourceName)? {
-        let certain = records.filter { !$0.metadata.isWeakMatch }
-        guard let first = certain.first ?? records.first else { return nil }
-        var metadata = first.metadata
-        for other in certain.dropFirst() { metadata.fillGaps(from: other.metadata) }
-        if metadata.series == nil { metadata.seriesNumber = nil }
-        return (metadata, first.source)
-    }
-
-    /// Returns true if the source may add something to the records so far.
-    func isAsked(of source: any OnlineSource) -> Bool { source.isAsked(for: isbn, found: merged?.metadata) }
-
-    /// True if another source should be queried, because there is no certain match or an essential field is missing.
-    var needsMore: Bool { merged.map { $0.metadata.isWeakMatch || !$0.metadata.missingEssentials.isEmpty } ?? true }
-
-    /// True if an online source has answered.
-    private var wasAnsweredOnline: Bool { (records.map(\.source) + misses).contains { $0 != .offlineIndex } }
-
-    /// True if the answer may be cached: an online source has answered, and the outcome is *found* or *not found*. A
-    /// weak match is not cached if any source failed, because that source may have a better match.
-    var isCacheable: Bool {
-        guard wasAnsweredOnline else { return false }
-        return switch outcome {
-        case .found(let metadata, _): !metadata.isWeakMatch || failures.isEmpty
-        case .notFound: true
-        default: false
-        }
-    }
-
-    /// The answer. A record wins over any failure. Without a record, the first failure of an online source is the
-    /// outcome, because that source may know the book. The outcome is *not found* only if no source failed and at least
-    /// one online source answered.
-    var answer: LookupAnswer {
-        LookupAnswer(isbn: isbn, outcome: outcome, notAsked: notAsked)
-    }
-
-    private var outcome: LookupOutcome {
-        if let merged { return .found(merged.metadata, from: merged.from) }
-        switch (failures.first { $0.source != .offlineIndex } ?? failures.first)?.answer {
-        case .temporary(let failure): return .temporary(failure)
-        case .blocked(let failure): return .blocked(failure)
-        case .badData(let failure): return .badData(failure)
-        default: break
-        }
-        if wasAnsweredOnline { return .notFound(asked: misses) }
-        let reasons = notAsked.filter { $0.source != .offlineIndex }.map { "\($0.source.displayName): \($0.reason)" }
-            .joined(separator: "; ")
-        return .temporary(SourceError(source: nil, reason: "no online source was queried (\(reasons))"))
-    }
-}
-
-extension [ISBN] {
-    /// Returns an answer for each ISBN.
-    func answered(by answer: (ISBN) -> SourceAnswer) -> [ISBN: SourceAnswer] {
-        Dictionary(map { ($0, answer($0)) }, uniquingKeysWith: { first, _ in first })
     }
 }

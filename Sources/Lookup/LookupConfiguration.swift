@@ -6,8 +6,7 @@ public struct LookupConfiguration: Sendable {
     let openLibrary: WebAddress
     let googleBooks: WebAddress
     let covers: WebAddress
-    /// The catalogues that are asked, with their base addresses, in the order of ``Catalogue/all``.
-    let catalogues: [CatalogueSource]
+    private let catalogues: [CatalogueSource]
     let googleBooksKey: String?
     let userAgent: String
     let certificateFile: String?
@@ -21,8 +20,7 @@ public struct LookupConfiguration: Sendable {
     ///     is allowed only for this machine.
     ///   - googleBooks: the base address of Google Books, without `/books/v1`.
     ///   - covers: the base address of Open Library's covers.
-    ///   - catalogues: the base addresses of the catalogues to ask; an empty address means the public one. Catalogues
-    ///     that are missing are not asked.
+    ///   - catalogues: base addresses of catalogues in place of the public ones.
     ///   - googleBooksKey: the API key for Google Books, which usually refuses requests without a key.
     ///   - certificateFile: a PEM file with the certificate authorities to trust instead of the system's.
     ///   - isOffline: true if no online source may be queried (`BOOKPLATE_OFFLINE`).
@@ -37,13 +35,12 @@ public struct LookupConfiguration: Sendable {
         self.openLibrary = try Self.base(openLibrary, of: "Open Library")
         self.googleBooks = try Self.base(googleBooks, of: "Google Books")
         self.covers = try Self.base(covers, of: "covers")
-        var asked: [CatalogueSource] = []
+        var sources: [CatalogueSource] = []
         for catalogue in Catalogue.all {
-            guard let address = catalogues[catalogue.name] else { continue }
-            let base = try Self.base(address.isEmpty ? catalogue.base : address, of: catalogue.name.displayName)
-            asked.append(CatalogueSource(catalogue: catalogue, base: base))
+            let base = try Self.base(catalogues[catalogue.name] ?? catalogue.base, of: catalogue.name.displayName)
+            sources.append(CatalogueSource(catalogue: catalogue, base: base))
         }
-        self.catalogues = asked
+        self.catalogues = sources
         let key = googleBooksKey?.cleaned ?? ""
         guard key.utf8.count <= 256, key.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else { throw .badKey }
         self.googleBooksKey = key.isEmpty ? nil : key
@@ -87,29 +84,20 @@ public enum LookupConfigurationError: Error, Sendable, Equatable, CustomStringCo
 }
 
 extension LookupConfiguration {
-    /// The online sources, in the order in which they are asked.
-    var sources: [any OnlineSource] {
-        let covers = CoverAddress(base: covers)
-        let (national, others) = (
-            catalogues.filter { $0.catalogue.rank == .national }, catalogues.filter { $0.catalogue.rank != .national }
-        )
-        let first: [any OnlineSource] = [OpenLibrary(base: openLibrary, covers: covers)]
-        return first + national + [GoogleBooks(base: googleBooks, key: googleBooksKey, covers: covers)] + others
+    /// The public base address of a catalogue; `nil` for a source that is none.
+    public static func publicAddress(of catalogue: SourceName) -> String? {
+        Catalogue.all.first { $0.name == catalogue }?.base
     }
-}
 
-extension SourceName {
-    /// The position in the order in which sources win a field, lowest first. It does not depend on who is asked first.
-    var precedence: Int {
-        switch self {
-        case .person, .library: 0
-        case .offlineIndex: 1
-        case .dnb, .bnf, .polishNationalLibrary, .libris, .openBD: 2
-        case .openLibrary: 3
-        case .googleBooks: 4
-        case .k10plus: 5
-        case .libraryOfCongress: 6
-        case .citoid, .openLibraryCovers, .googleBooksCovers, .openBDCovers: 7
+    /// Returns the online sources that are switched on, in their order.
+    func sources(in order: SourceOrder) -> [any OnlineSource] {
+        order.sources.compactMap { name in
+            switch name {
+            case .openLibrary: OpenLibrary(base: openLibrary, covers: CoverAddress(base: covers))
+            case .googleBooks:
+                GoogleBooks(base: googleBooks, key: googleBooksKey, covers: CoverAddress(base: covers))
+            default: catalogues.first { $0.name == name }
+            }
         }
     }
 }

@@ -34,7 +34,9 @@ struct Wiring {
         return try LookupConfiguration(
             version: productVersion, homepage: productURL, contact: value(.contact),
             openLibrary: value(.openLibraryURL) ?? "", googleBooks: value(.googleBooksURL) ?? "",
-            covers: value(.coversURL) ?? "", googleBooksKey: value(.googleBooksKey), certificateFile: value(.caFile),
+            covers: value(.coversURL) ?? "",
+            catalogues: Setting.catalogues.compactMapValues(value), googleBooksKey: value(.googleBooksKey),
+            certificateFile: value(.caFile),
             isOffline: Settings.means(on: value(.offline)))
     }
 
@@ -111,12 +113,25 @@ struct Wiring {
             }
         }
         return LookupChain(
-            configuration, index: index, notAsked: notAsked, cache: library, states: rateLimits,
-            report: { Output.shared.printError($0) })
+            configuration, index: index, notAsked: notAsked, order: { try await sourceOrder(library) },
+            cache: library, states: rateLimits, report: { Output.shared.printError($0) })
     }
 
-    /// Returns a probe that queries each online source separately, within the rate limits of this machine.
-    func probe() -> SourceProbe { SourceProbe(configuration, states: rateLimits) }
+    /// Returns the sources that may be asked: those in the environment, or else those that are set in the library.
+    func sourceOrder(_ library: LibraryFile?) async throws -> SourceOrder {
+        if let order = settings.sourceOrder { return order }
+        guard let stored = try await library?.setting(LibrarySetting.sources.rawValue) else { return .standard }
+        // A later version may know sources that this one does not.
+        return SourceOrder(parsing: stored) ?? .standard
+    }
+
+    /// Queries each source that is switched on separately, within the rate limits of this machine. If the setting
+    /// cannot be read, all sources are queried, because the number is the same for everyone.
+    func probeSources(_ library: LibraryFile?, timeout: Duration) async -> [SourceProbe.Finding] {
+        let order = try? await sourceOrder(library)
+        return await SourceProbe(configuration, states: rateLimits)
+            .ask(order ?? .standard, for: SourceChecks.book, timeout: timeout)
+    }
 
     /// The rate limits, which all processes of a user share, with any library and without one. The processes that use
     /// the service's library share those in the library's folder, because they belong to several users.
@@ -139,20 +154,39 @@ struct Wiring {
 
     var isOffline: Bool { Settings.means(on: settings[.offline]) }
 
-    /// Looks up the queued items that are due, and fetches the covers of the books that were just saved. Called at the
-    /// end of a run. Each part takes at most 8 seconds, and the next run does the rest. A failure is printed. Only the
-    /// failure of a disk changes the exit status, because the next run cannot do better.
-    func catchUp(_ library: LibraryFile, saved: Int, _ report: ExitReport) async {
+    /// Looks up the queued items that are due, fills gaps of records, and fetches the covers of the books that were
+    /// just saved. Called at the end of a run. What it does not reach in time, the next run does. A failure is printed.
+    /// Only the failure of a disk changes the exit status, because the next run cannot do better.
+    ///
+    /// - Parameter isAttended: true if a person waits for the end, so that each part takes at most 8 seconds; false to
+    ///   give the gaps two and a half minutes, which are enough for 120 books at a source that takes one a second.
+    func catchUp(_ library: LibraryFile, saved: Int, isAttended: Bool, _ report: ExitReport) async {
         guard !isOffline else { return }
         do {
             let flow = captureFlow(library)
             _ = try await withTimeLimit(.seconds(8)) { try await flow.lookUpDue { _ in } }
+            Interrupts.handle { "Interrupted. Everything is saved; the next run fills in what is still missing." }
+            try await fillGaps(library, flow, patience: isAttended ? .seconds(8) : .seconds(150))
             if saved > 0 { try await fetchCovers(library, limit: saved, patience: .seconds(8)) }
         } catch {
             let error = CommandError(describing: error)
             Output.shared.printError(error.description)
             if error.status == .inputOutput { report.record(error.status) }
         }
+    }
+
+    /// Asks other sources for what the records of captured books lack, and shows a progress bar.
+    private func fillGaps(_ library: LibraryFile, _ flow: CaptureFlow, patience: Duration) async throws {
+        let gaps = try await library.answersWithGaps(limit: 10_000, at: Date()).count
+        guard gaps > 0 else { return }
+        let bar = ProgressBar("books completed", total: gaps)
+        defer { bar.finish() }
+        let filled = try await withTimeLimit(patience) {
+            try await flow.fillGaps(deliver: { _ in }, onAnswer: { bar.advance() })
+        }
+        guard filled == nil else { return }
+        bar.finish()
+        Output.shared.printNotice("The records of some books still lack fields. The next run goes on filling them in.")
     }
 
     /// Fetches missing covers and shows a progress bar. Covers that cannot be fetched now are postponed, and reported.

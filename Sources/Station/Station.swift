@@ -87,6 +87,8 @@ public actor Station {
     private var retryTask: Task<Void, Never>?
     private nonisolated let libraryChanges = Signal()
     nonisolated let saves = Signal()
+    /// Sent when an answer has arrived whose gaps other sources may fill.
+    private nonisolated let answers = Signal()
     private nonisolated let stop = Signal()
     private var idleWaiters: [CheckedContinuation<Void, Never>] = []
     private var isRunning = false
@@ -457,6 +459,32 @@ extension Station {
         }
         if !candidates.isEmpty { batchChanged() }
         try await saveInAdvance(known)
+        answers.send()
+    }
+
+    /// Asks the sources that a lookup has left out, for books on the screen, in the queue and in the library: after
+    /// every answer, when the station starts, and then once every ``roundInterval``.
+    private nonisolated func fillGaps() async {
+        guard !options.isOffline else { return }
+        answers.send()
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { while await self.pause(Self.roundInterval) { self.answers.send() } }
+            group.addTask { [flow, answers] in
+                for await _ in answers.values {
+                    do { try await flow.fillGaps(deliver: { await self.show($0) }) } catch {
+                        if !Task.isCancelled { self.log("cannot fill gaps of records, trying again later: \(error)") }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Shows the present state of items that were found before.
+    private func show(_ candidates: [Candidate]) {
+        for candidate in candidates where batch.update(with: candidate) {
+            if let row = row(candidate.item.id) { post(.known(row, isFirst: false)) }
+        }
+        if !candidates.isEmpty { batchChanged() }
     }
 
     /// Saves the rows that `--yes` may save.
@@ -605,6 +633,7 @@ extension Station {
             if self.options.followsQueue { group.addTask { await self.followQueue() } }
             if self.options.looksUpDue { group.addTask { await self.lookUpDue() } }
             group.addTask { await self.fetchCovers() }
+            group.addTask { await self.fillGaps() }
             await group.waitForAll()
         }
     }

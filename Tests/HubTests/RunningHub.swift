@@ -132,7 +132,7 @@ final class StationAtWork: Sendable {
 
 /// A source that knows no book.
 struct NoSource: MetadataLookup {
-    func lookUp(_ isbns: [ISBN], refresh: Bool) -> AsyncStream<LookupAnswer> {
+    func lookUp(_ isbns: [ISBN], for goal: LookupGoal, refresh: Bool) -> AsyncStream<LookupAnswer> {
         AsyncStream { continuation in
             for isbn in isbns {
                 continuation.yield(

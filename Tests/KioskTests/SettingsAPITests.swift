@@ -10,6 +10,7 @@ import Testing
         ("dailyGoal", "30", "30"), ("dailyGoal", "\"30\"", "30"), ("yearlyGoal", "100000", "100000"),
         ("automaticDates", "false", "0"), ("automaticDates", "true", "1"), ("automaticDates", "\"off\"", "0"),
         ("dailyGoal", "null", "null"), ("dailyGoal", "\"\"", "null"),
+        ("sources", "\"OPENLIBRARY,dnb\"", "openLibrary, dnb"),
     ])
     func `accepts a value as forms send it, and undo restores the old one`(
         _ name: String, _ value: String, _ stored: String
@@ -29,7 +30,7 @@ import Testing
 
     @Test(arguments: [
         ("dailyGoal", "{\"value\":0}", 422), ("dailyGoal", "{\"value\":\"many\"}", 422),
-        ("dailyGoal", "{\"value\":1.5}", 400),
+        ("dailyGoal", "{\"value\":1.5}", 400), ("sources", "{\"value\":\"amazon\"}", 422),
         ("dailyGoal", "{}", 400), ("dailyGoal", "[]", 400), ("googleBooksKey", "{\"value\":\"x\"}", 404),
         ("../library", "{\"value\":1}", 404),
     ])

@@ -32,8 +32,43 @@ import Testing
             #expect(html.contains("Last backup: 10 May 2026, 12:00."))
             #expect(html.contains("POST /api/backups") && !html.contains("/export/library.json"))
             #expect(html.contains("Only ISBNs leave this station"))
-            #expect(html.contains("lacks its title, authors, publisher, date, page count, language or cover."))
+            #expect(html.contains("They go only to the sources that are on here"))
             #expect(html.contains("A cover is downloaded from the source that listed it."))
+        }
+    }
+
+    @Test func `switches sources and moves them up with the acts of its rows`() async throws {
+        try await StatsKiosk.run { kiosk async throws in
+            func acts(_ look: String) async throws -> [String] {
+                let html = try await kiosk.ask("/settings").text
+                let act = /<button class="(\w+)"[^>]*data-act="PUT \/api\/settings\/sources" data-body="([^"]*)"/
+                return html.matches(of: act).filter { $0.1 == look }.map {
+                    String($0.2).replacing("&quot;", with: "\"")
+                }
+            }
+            func order() async throws -> String? { try await kiosk.library.settings()["sources"] }
+            let switches = try await acts("switch")
+            #expect(switches.count == SourceOrder.standard.sources.count)
+            #expect(try await kiosk.ask("PUT", "/api/settings/sources", switches[0]).status == 200)
+            #expect(try await order() == "bnf, bn, libris, openBD, openLibrary, googleBooks, k10plus, loc, citoid")
+            let up = try await acts("quiet")
+            #expect(up.count == 8)
+            #expect(try await kiosk.ask("PUT", "/api/settings/sources", up[0]).status == 200)
+            #expect(try await order()?.hasPrefix("bn, bnf, libris") == true)
+            // The source that is off is the last row, and is switched on at its place before those that follow it.
+            let on = try #require(try await acts("switch").last)
+            #expect(try await kiosk.ask("PUT", "/api/settings/sources", on).status == 200)
+            #expect(try await order()?.hasPrefix("dnb, bn, bnf, libris") == true)
+        }
+    }
+
+    @Test func `shows the sources without acts if this machine decides`() async throws {
+        var maintenance = Maintenance()
+        maintenance.sourceOrder = SourceOrder([.openLibrary])
+        try await StatsKiosk.run(maintenance) { kiosk in
+            let html = try await kiosk.ask("/settings").text
+            #expect(html.contains("BOOKPLATE_SOURCES") && !html.contains("PUT /api/settings/sources"))
+            #expect(html.contains("Deutsche Nationalbibliothek"))
         }
     }
 
@@ -58,7 +93,7 @@ import Testing
         try await StatsKiosk.run { kiosk in
             let html = try await kiosk.ask("/settings").text
             let hints = html.matches(of: /<p class="hint faint small" id="(hint-\w+)"/).map(\.output.1)
-            #expect(hints.count == LibrarySetting.allCases.count)
+            #expect(hints.count == LibrarySetting.allCases.count - 1)
             for hint in hints { #expect(html.contains(" aria-describedby=\"\(hint)\""), "\(hint)") }
         }
     }

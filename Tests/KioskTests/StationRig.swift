@@ -108,7 +108,7 @@ struct StationRig: Sendable {
 
 /// Knows one book.
 private struct KnownBooks: MetadataLookup {
-    func lookUp(_ isbns: [ISBN], refresh: Bool) -> AsyncStream<LookupAnswer> {
+    func lookUp(_ isbns: [ISBN], for goal: LookupGoal, refresh: Bool) -> AsyncStream<LookupAnswer> {
         AsyncStream { continuation in
             for isbn in isbns {
                 var metadata = Metadata()

@@ -73,7 +73,7 @@ import Testing
             try await library.database.write { db in
                 try db.execute(
                     sql: """
-                        INSERT OR REPLACE INTO answer
+                        INSERT OR REPLACE INTO answer (isbn, outcome, at, content)
                         VALUES ('9780000000000', 'found', 0, '"' || hex(zeroblob(2 << 20)) || '"')
                         """)
             }

@@ -15,9 +15,10 @@ import Testing
         rig = try Rig()
         rig.key = nil
         rig.googleBooks.on("/books/v1/volumes", .status(429))
-        for name: SourceName in [.dnb, .k10plus, .libraryOfCongress, .citoid] {
+        for name: SourceName in [.dnb, .k10plus, .loc, .citoid] {
             rig.catalogues[name] = catalogues.address
         }
+        rig.order = SourceOrder([.dnb, .openLibrary, .googleBooks, .k10plus, .loc, .citoid])
         catalogues.on("/sru/dnb", .xml(Self.nothing))
         catalogues.on("/opac-de-627", .xml(Self.nothing))
         catalogues.on("/sru/lcdb", .xml(Self.nothing))
@@ -50,7 +51,8 @@ import Testing
         let outcome = try await rig.outcome(of: german)
         guard case .found(let book, from: .dnb) = outcome else { throw NoAnswer() }
         #expect(book.title == "Ein Buch" && book.publisher == "Mohr" && book.sources[.title] == .dnb)
-        #expect(catalogues.count("/opac-de-627") == 0, "the others are asked only for books that nobody has")
+        #expect(catalogues.count("/opac-de-627") == 1, "it may know the missing fields")
+        #expect(catalogues.count("/sru/lcdb") == 0, "it is asked only for books that nobody has")
     }
 
     @Test func `its title wins over Open Library's, which fills the gaps`() async throws {
@@ -72,7 +74,7 @@ import Testing
 
     @Test func `not found means that all that were asked have answered`() async throws {
         let outcome = try await rig.outcome(of: german)
-        #expect(outcome == .notFound(asked: [.openLibrary, .dnb, .k10plus, .libraryOfCongress, .citoid]))
+        #expect(outcome == .notFound(asked: [.dnb, .openLibrary, .k10plus, .loc, .citoid]))
         catalogues.on("/opac-de-627", .status(503))
         #expect(try await rig.lookUp(german, refresh: true)[0].outcome.name == .temporary)
     }
@@ -80,5 +82,64 @@ import Testing
     @Test func `a web page in place of XML is never "not found"`() async throws {
         catalogues.on("/sru/dnb", .xml("<!DOCTYPE html><html><body>Sign in</body></html>"))
         #expect(try await rig.outcome(of: german).name == .blocked)
+    }
+
+    @Test func `its catalogue is asked at the same time as Open Library, and whoever has a title is shown first`()
+        async throws
+    {
+        catalogues.on("/sru/dnb", .xml(Self.record(german, title: "Ein Buch")))
+        rig.openLibrary.on("/api/books", .blackHole)
+        var rig = rig
+        rig.limits.total = .seconds(1)
+        let answers = try await rig.lookUp(german, for: .title)
+        #expect(answers.first?.outcome.metadata?.title == "Ein Buch")
+        #expect(answers.first?.pending?.sources.first == .openLibrary)
+    }
+
+    @Test func `what the second of both adds is another answer, and stays pending until a book has it`() async throws {
+        catalogues.on("/sru/dnb", .xml(Self.record(german, title: "Ein Buch")))
+        rig.openLibrary.on(
+            "/api/books",
+            .books(
+                data:
+                    #"{"title": "EIN BUCH", "number_of_pages": 12, "identifiers": {"isbn_13": ["\#(german.digits)"]}}"#,
+                details: nil))
+        let answers = try await rig.lookUp(german, for: .title)
+        let last = try #require(answers.last?.outcome.metadata)
+        if answers.count > 1 { #expect(last.title == "Ein Buch" && last.pageCount == 12) }
+        let applied = try await rig.fillGaps()
+        #expect(applied.map(\.pending) == [nil])
+        #expect(applied.first?.outcome.metadata?.publisher == "Mohr")
+    }
+
+    @Test func `a person can set the order and leave sources out`() async throws {
+        rig.openLibrary.on(
+            "/api/books",
+            .books(
+                data: #"{"title": "EIN BUCH", "identifiers": {"isbn_13": ["\#(german.digits)"]}}"#, details: nil))
+        catalogues.on("/sru/dnb", .xml(Self.record(german, title: "Ein Buch")))
+        var rig = rig
+        rig.order = try #require(SourceOrder(parsing: "openlibrary,DNB"))
+        let book = try #require(try await rig.outcome(of: german).metadata)
+        #expect(book.title == "EIN BUCH" && book.publisher == "Mohr")
+        #expect(catalogues.requests.count == 1 && rig.googleBooks.requests.isEmpty)
+        rig.order = SourceOrder([.k10plus])
+        #expect(try await rig.lookUp(german, refresh: true)[0].outcome == .notFound(asked: [.k10plus]))
+    }
+
+    @Test func `the Library of Congress is left out while its five requests a minute are used up`() async throws {
+        _ = try await rig.lookUp(german)
+        let second = try await rig.lookUp(.odyssey)[0]
+        #expect(second.notAsked.map(\.source).contains(.loc))
+        #expect(second.outcome == .notFound(asked: [.openLibrary, .k10plus, .citoid]))
+    }
+
+    @Test(arguments: ["", "dnb,", "dnb dnb", "dnb, dnb", "amazon"])
+    func `an order with unknown, repeated or missing names is refused`(_ text: String) {
+        #expect(SourceOrder(parsing: text) == nil)
+    }
+
+    @Test func `the names of an order are read as they are written`() {
+        #expect(SourceOrder(parsing: SourceOrder.standard.text) == .standard)
     }
 }

@@ -19,11 +19,11 @@ import Testing
             "https://sru.k10plus.de/opac-de-627?version=1.1&operation=searchRetrieve&query=pica.isb=9780140268867&recordSchema=marcxml&startRecord=1&maximumRecords=10"
         ),
         (
-            .libraryOfCongress,
+            .loc,
             "https://lx2.loc.gov/sru/lcdb?version=1.1&operation=searchRetrieve&query=bath.ISBN=9780140268867%20or%20bath.ISBN=0140268863&recordSchema=marcxml&startRecord=1&maximumRecords=10"
         ),
         (
-            .polishNationalLibrary,
+            .bn,
             "https://data.bn.org.pl/api/institutions/bibs.marcxml?isbnIssn=9780140268867&limit=10"
         ),
         (.libris, "https://libris.kb.se/xsearch?query=ISBN:9780140268867&format=json&n=10"),
@@ -44,23 +44,23 @@ import Testing
     }
 
     @Test(arguments: [
-        ("9783100000019", [SourceName.dnb]), ("9782070000012", [.bnf]), ("9788300000012", [.polishNationalLibrary]),
+        ("9783100000019", [SourceName.dnb]), ("9782070000012", [.bnf]), ("9788300000012", [.bn]),
         ("9789100000011", [.libris]), ("9784000000017", [.openBD]), ("9780140268867", []),
     ])
     func `a national catalogue is asked for the books of its group, the others for all`(
         _ isbn: String, _ national: [SourceName]
     ) {
         let asked = Catalogue.all.filter { $0.isAsked(for: .sample(isbn)) }.map(\.name)
-        #expect(asked == national + [.k10plus, .libraryOfCongress, .citoid])
+        #expect(asked == national + [.k10plus, .loc, .citoid])
     }
 
     @Test func `each has its own name, a secure address and a place among the others`() {
         #expect(Set(Catalogue.all.map(\.name)).count == Catalogue.all.count)
         #expect(
             Catalogue.all.allSatisfy { $0.base.hasPrefix("https://") && $0.batchSize > 0 && $0.pause >= .seconds(1) })
-        #expect(Catalogue.all.map(\.rank) == Catalogue.all.map(\.rank).sorted())
+        #expect(Set(SourceOrder.standard.sources).isSuperset(of: Catalogue.all.map(\.name)))
         // Five requests a minute.
-        #expect(Catalogue.libraryOfCongress.pause == .seconds(12))
+        #expect(Catalogue.loc.pause == .seconds(12))
     }
 
     @Test func `each answers for every ISBN, whatever it receives`() {

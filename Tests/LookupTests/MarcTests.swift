@@ -91,7 +91,7 @@ extension Metadata {
     }
 
     @Test func `a record of Poland's library needs no envelope of SRU`() throws {
-        let book = try read("bn-made.xml", .polishNationalLibrary, "9788300000012")
+        let book = try read("bn-made.xml", .bn, "9788300000012")
         #expect(book.title == "Latarnia w podróży" && book.subtitle == "opowiadanie")
         #expect(book.people == ["author: Łucja Wydmowa", "translator: Jan Fala"])
         #expect(book.publisher == "Wydawnictwo Wybrzeże" && book.publishedDateText == "2019")

@@ -1,3 +1,4 @@
+import Async
 import Bookplate
 import FaultServer
 import Foundation
@@ -35,6 +36,10 @@ actor MemoryCache: AnswerCache {
         }
         return answers
     }
+    func answersWithGaps(limit: Int, at now: Date) async throws -> [LookupAnswer] {
+        let due = kept.values.filter { $0.pending.map { $0.due <= now } ?? false }
+        return Array(due.sorted { $0.isbn < $1.isbn }.prefix(limit))
+    }
     func keep(_ answers: [LookupAnswer], at now: Date) async throws {
         for answer in answers {
             kept[answer.isbn] = answer
@@ -56,6 +61,8 @@ struct Rig {
     var isOffline = false
     /// The catalogues that are asked, and their addresses.
     var catalogues: [SourceName: String] = [:]
+    /// The sources that are switched on.
+    var order = SourceOrder([.openLibrary, .googleBooks])
     var limits = HTTPLimits(connect: .seconds(3), total: .seconds(8), slowFor: .seconds(5))
 
     init(states: MemoryStates = MemoryStates()) throws {
@@ -84,17 +91,26 @@ struct Rig {
             http: HTTPClient(userAgent: configuration.userAgent), states: states,
             time: LookupClock(clock, date: date ?? { clock.date }), jitter: { 1 }, limits: limits, report: report)
         return LookupChain(
-            configuration, index: index, notAsked: notAsked, cache: cache, policy: policy)
+            configuration, index: index, notAsked: notAsked, order: { [order] in order }, cache: cache,
+            policy: policy)
     }
 
     func lookUp(
-        _ isbns: ISBN..., index: (any MetadataSource)? = nil, notAsked: [NotAsked] = [], refresh: Bool = false
+        _ isbns: ISBN..., for goal: LookupGoal = .record, index: (any MetadataSource)? = nil,
+        notAsked: [NotAsked] = [], refresh: Bool = false
     ) async throws -> [LookupAnswer] {
         var answers: [LookupAnswer] = []
-        for await answer in try chain(index: index, notAsked: notAsked).lookUp(isbns, refresh: refresh) {
+        for await answer in try chain(index: index, notAsked: notAsked).lookUp(isbns, for: goal, refresh: refresh) {
             answers.append(answer)
         }
         return answers
+    }
+
+    /// Returns the answers that filling gaps applies.
+    func fillGaps() async throws -> [LookupAnswer] {
+        let applied = SharedValue<[LookupAnswer]>([])
+        try await chain().fillGaps { answers in applied.withLock { $0 += answers } }
+        return applied.value
     }
 
     /// Returns the outcome for the book that most tests ask for.

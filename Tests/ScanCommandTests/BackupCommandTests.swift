@@ -202,7 +202,8 @@ import Testing
                 scan.library,
                 """
                 WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 64)
-                INSERT INTO answer SELECT 9780000000000 + i, 'found', 0, '"' || hex(zeroblob(500000)) || '"' FROM n
+                INSERT INTO answer (isbn, outcome, at, content)
+                SELECT 9780000000000 + i, 'found', 0, '"' || hex(zeroblob(500000)) || '"' FROM n
                 """)
             let stick = scan.home.path + "/stick"
             try FileManager.default.createDirectory(atPath: stick, withIntermediateDirectories: false)

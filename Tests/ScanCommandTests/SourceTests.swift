@@ -1,5 +1,6 @@
 import FaultServer
 import Foundation
+import TestTools
 import Testing
 
 /// Runs the program against sources that answer, fail and lie, on free ports of this machine.
@@ -268,6 +269,90 @@ import Testing
             #expect(try files.map { try Data(contentsOf: $0) } == [cover])
             try scan.run("intake", "refresh")
             #expect(openLibrary.count("/b/id/77-L.jpg") == 1)
+        }
+    }
+
+    /// Lets Open Library know every book by its title alone, and Google Books the rest.
+    private func knowTitles(_ openLibrary: FaultServer, _ googleBooks: FaultServer) {
+        openLibrary.on(
+            "/api/books",
+            .json { request in
+                guard request.query("jscmd") == "data" else { return "{}" }
+                let records = (request.query("bibkeys") ?? "").split(separator: ",").map { key in
+                    #""\#(key)": {"title": "A book", "authors": [{"name": "A. B."}], "identifiers": {"isbn_13": ["\#(key.dropFirst(5))"]}}"#
+                }
+                return "{\(records.joined(separator: ","))}"
+            })
+        googleBooks.on(
+            "/books/v1/volumes",
+            .json { request in
+                let isbn = (request.query("q") ?? "").dropFirst(5)
+                return """
+                    {"kind": "books#volumes", "totalItems": 1, "items": [{"volumeInfo": {"title": "A book", "publisher": "Ace",
+                    "industryIdentifiers": [{"type": "ISBN_13", "identifier": "\(isbn)"}]}}]}
+                    """
+            })
+    }
+
+    private func publishers(_ scan: ScanProcess) throws -> [String?] {
+        try scan.run("library", "list", "--json").objects().map { $0["publisher"] as? String }
+    }
+
+    @Test func `saves a book with its title, then fills its gaps, and undo takes back each`() throws {
+        try withSources { scan, openLibrary, googleBooks in
+            knowTitles(openLibrary, googleBooks)
+            var scan = scan
+            scan.environment["BOOKPLATE_GOOGLEBOOKS_KEY"] = "key"
+            let ending = try scan.run("--isbn", Self.dune, "--yes", "--json")
+            #expect(try ending.objects().map { $0["event"] as? String } == ["captured", "found", "saved"], "\(ending.err)")
+            #expect(try publishers(scan) == ["Ace"])
+            #expect(try scan.run("undo").out.contains("completed"))
+            #expect(try publishers(scan) == [nil])
+            _ = try scan.run("undo")
+            #expect(try publishers(scan).isEmpty)
+        }
+    }
+
+    @Test func `a run that was ended goes on filling gaps at the next start`() throws {
+        try withSources { scan, openLibrary, googleBooks in
+            knowTitles(openLibrary, googleBooks)
+            let asked = DispatchSemaphore(value: 0)
+            googleBooks.on(
+                "/books/v1/volumes",
+                Reply { connection, request in
+                    asked.signal()
+                    Reply.blackHole.send(connection, request)
+                })
+            var scan = scan
+            scan.environment["BOOKPLATE_GOOGLEBOOKS_KEY"] = "key"
+            let running = try scan.start(["--isbn", Self.dune, "--yes", "--json"])
+            // Google Books is asked once the book is saved.
+            asked.wait()
+            killProgram(below: running.process.processIdentifier, by: SIGKILL)
+            _ = try running.wait()
+            #expect(try publishers(scan) == [nil])
+            knowTitles(openLibrary, googleBooks)
+            _ = try scan.run("--stdin", "--yes")
+            #expect(try publishers(scan) == ["Ace"])
+        }
+    }
+
+    @Test func `asks only the sources that are switched on in the library`() throws {
+        try withSources { scan, openLibrary, googleBooks in
+            knowTitles(openLibrary, googleBooks)
+            var scan = scan
+            (scan.environment["BOOKPLATE_SOURCES"], scan.environment["BOOKPLATE_GOOGLEBOOKS_KEY"]) = (nil, "key")
+            #expect(try scan.run("settings", "set", "sources", "amazon").status == 78)
+            #expect(try scan.run("settings", "set", "sources", "googlebooks").status == 0)
+            let line = try #require(try scan.run("lookup", "--json", Self.dune).objects().first)
+            #expect(line["source"] as? String == "googleBooks" && openLibrary.requests.isEmpty)
+            scan.environment["BOOKPLATE_SOURCES"] = "openLibrary"
+            #expect(
+                try scan.run("lookup", "--json", "--refresh", Self.dune).objects().first?["source"] as? String
+                    == "openLibrary")
+            scan.environment["BOOKPLATE_SOURCES"] = "all"
+            let refused = try scan.run("lookup", Self.dune)
+            #expect(refused.status == 78 && refused.err.contains("one or more of dnb, bnf"))
         }
     }
 }

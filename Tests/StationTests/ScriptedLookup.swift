@@ -9,14 +9,25 @@ import Synchronization
 final class ScriptedLookup: MetadataLookup {
     private let known: Mutex<[String: LookupOutcome]>
     private let asked = Mutex<[[ISBN]]>([])
+    private let gaps = Mutex<[LookupAnswer]>([])
 
     init(_ known: [String: LookupOutcome] = [:]) { self.known = Mutex(known) }
 
     var questions: [[ISBN]] { asked.withLock { $0 } }
 
+    /// The answers that filling gaps applies, each once.
+    func addGaps(_ answers: [LookupAnswer]) { gaps.withLock { $0 += answers } }
+
+    func fillGaps(_ apply: @Sendable ([LookupAnswer]) async throws -> Void) async throws {
+        while let answer = gaps.withLock({ $0.first }) {
+            try await apply([answer])
+            gaps.withLock { _ = $0.removeFirst() }
+        }
+    }
+
     func learn(_ isbn: String, _ outcome: LookupOutcome) { known.withLock { $0[isbn] = outcome } }
 
-    func lookUp(_ isbns: [ISBN], refresh: Bool) -> AsyncStream<LookupAnswer> {
+    func lookUp(_ isbns: [ISBN], for goal: LookupGoal, refresh: Bool) -> AsyncStream<LookupAnswer> {
         asked.withLock { $0.append(isbns) }
         let known = known.withLock { $0 }
         return AsyncStream { continuation in
@@ -35,6 +46,14 @@ extension LookupOutcome {
         metadata.title = title
         metadata.attribute(to: .openLibrary)
         return .found(metadata, from: .openLibrary)
+    }
+
+    /// The same book with a page count from another source.
+    static func found(_ title: String, pages: Int) -> LookupOutcome {
+        var metadata = Metadata()
+        (metadata.title, metadata.pageCount) = (title, pages)
+        metadata.attribute(to: .dnb)
+        return .found(metadata, from: .dnb)
     }
 
     static let offline = LookupOutcome.temporary(SourceError(source: .openLibrary, reason: "offline"))

@@ -55,5 +55,7 @@ import Testing
 }
 
 private struct NoSource: MetadataLookup {
-    func lookUp(_ isbns: [ISBN], refresh: Bool) -> AsyncStream<LookupAnswer> { AsyncStream { $0.finish() } }
+    func lookUp(_ isbns: [ISBN], for goal: LookupGoal, refresh: Bool) -> AsyncStream<LookupAnswer> {
+        AsyncStream { $0.finish() }
+    }
 }

@@ -451,7 +451,7 @@ private final class LiveBench: Sendable {
 
 /// Knows every number by a title.
 private struct EverySource: MetadataLookup {
-    func lookUp(_ isbns: [ISBN], refresh: Bool) -> AsyncStream<LookupAnswer> {
+    func lookUp(_ isbns: [ISBN], for goal: LookupGoal, refresh: Bool) -> AsyncStream<LookupAnswer> {
         AsyncStream { answers in
             for isbn in isbns {
                 var metadata = Metadata()

@@ -34,6 +34,8 @@ public struct ScanProcess: Sendable {
             "HOME": home.path, "PATH": "/usr/bin:/bin",
             "BOOKPLATE_LIBRARY": home.appendingPathComponent("library.sqlite").path,
             "TERM": "xterm-256color", "LANG": "C.UTF-8",
+            // The sources for which tests have servers.
+            "BOOKPLATE_SOURCES": "openLibrary, googleBooks",
         ]
         // The time zone of the tests.
         environment["TZ"] = ProcessInfo.processInfo.environment["TZ"]

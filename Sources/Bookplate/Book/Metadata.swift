@@ -101,7 +101,7 @@ public struct Contributor: Sendable, Hashable, Codable {
 public enum SourceName: String, Sendable, Codable, CaseIterable {
     case library, offlineIndex, openLibrary, googleBooks
     /// The catalogues of libraries and of the book trade.
-    case dnb, bnf, polishNationalLibrary, libris, openBD, k10plus, libraryOfCongress, citoid
+    case dnb, bnf, bn, libris, openBD, k10plus, loc, citoid
     /// The servers for cover pictures. They are separate hosts, so their rate limits and failures are separate from
     /// those of the catalogues.
     case openLibraryCovers, googleBooksCovers, openBDCovers
@@ -117,11 +117,11 @@ public enum SourceName: String, Sendable, Codable, CaseIterable {
         case .googleBooks: "Google Books"
         case .dnb: "Deutsche Nationalbibliothek"
         case .bnf: "Bibliothèque nationale de France"
-        case .polishNationalLibrary: "Biblioteka Narodowa"
+        case .bn: "Biblioteka Narodowa"
         case .libris: "Libris"
         case .openBD: "openBD"
         case .k10plus: "K10plus"
-        case .libraryOfCongress: "Library of Congress"
+        case .loc: "Library of Congress"
         case .citoid: "Citoid"
         case .openLibraryCovers: "Open Library's covers"
         case .googleBooksCovers: "Google's covers"

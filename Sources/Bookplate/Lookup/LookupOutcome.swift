@@ -1,3 +1,5 @@
+import FoundationEssentials
+
 /// The outcome of looking up one ISBN. The five cases are kept apart, because an outage does not mean that there is no
 /// such book.
 public enum LookupOutcome: Sendable, Equatable {
@@ -76,11 +78,45 @@ public struct LookupAnswer: Sendable, Equatable {
     /// True if the outcome came from the answer cache.
     public var isCached: Bool
     public var notAsked: [NotAsked]
+    /// The sources that are still to be asked for empty fields of the record; `nil` if the answer is complete.
+    public var pending: PendingSources?
 
-    public init(isbn: ISBN, outcome: LookupOutcome, isCached: Bool = false, notAsked: [NotAsked] = []) {
+    public init(
+        isbn: ISBN, outcome: LookupOutcome, isCached: Bool = false, notAsked: [NotAsked] = [],
+        pending: PendingSources? = nil
+    ) {
         self.isbn = isbn
         self.outcome = outcome
         self.isCached = isCached
         self.notAsked = notAsked
+        self.pending = pending
+    }
+}
+
+/// The sources that are still to be asked for the empty fields of a record that was found.
+public struct PendingSources: Sendable, Equatable, Codable {
+    /// The sources. The list is empty if all have answered, but a book may not have got what they added.
+    public var sources: [SourceName]
+    /// The time from which they are to be asked.
+    public var due: Date
+    /// The number of attempts in which all of them failed.
+    public var attempts = 0
+
+    private static let firstPause: TimeInterval = 600
+    private static let longestPause: TimeInterval = 90_000
+    private static let mostAttempts = 8
+
+    public init(_ sources: [SourceName], due: Date) { (self.sources, self.due) = (sources, due) }
+
+    /// Returns what is pending after another attempt that failed. The pauses double from ten minutes, and are longer if
+    /// a source asks for that.
+    ///
+    /// - Returns: `nil` after eight attempts, which take about two days.
+    public func postponed(_ sources: [SourceName], by wait: Duration?, at now: Date) -> PendingSources? {
+        guard attempts + 1 < Self.mostAttempts else { return nil }
+        let pause = max(Self.firstPause * Double(1 << attempts), (wait ?? .zero) / .seconds(1))
+        var next = PendingSources(sources, due: now.addingTimeInterval(min(Self.longestPause, pause)))
+        next.attempts = attempts + 1
+        return next
     }
 }

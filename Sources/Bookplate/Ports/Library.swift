@@ -32,6 +32,8 @@ public enum LibrarySetting: String, Sendable, CaseIterable {
     case yearlyGoal
     /// A switch: if it is on, guests may view the kiosk's pages without a sign-in.
     case guestView
+    /// The online sources that may be asked, in the order in which they win a field (``SourceOrder``).
+    case sources
 
     /// One line that explains the setting.
     public var explanation: String {
@@ -40,6 +42,8 @@ public enum LibrarySetting: String, Sendable, CaseIterable {
         case .dailyGoal: "the number of pages that you want to read per day"
         case .yearlyGoal: "the number of books that you want to read per year"
         case .guestView: "1 to let guests view the kiosk's pages without signing in; they can change nothing"
+        case .sources:
+            "the sources that are asked online: an earlier one wins a field, and one that is missing is off; BOOKPLATE_SOURCES overrides this on one machine"
         }
     }
 
@@ -49,6 +53,7 @@ public enum LibrarySetting: String, Sendable, CaseIterable {
         case .automaticDates: "1"
         case .dailyGoal, .yearlyGoal: ""
         case .guestView: "0"
+        case .sources: SourceOrder.standard.text
         }
     }
 
@@ -57,13 +62,14 @@ public enum LibrarySetting: String, Sendable, CaseIterable {
         switch self {
         case .automaticDates, .guestView: "1 or 0, on or off, yes or no"
         case .dailyGoal, .yearlyGoal: "a whole number from 1 to 100,000"
+        case .sources: "one or more of \(SourceOrder.standard.text)"
         }
     }
 
     /// Returns the value in stored form.
     ///
     /// - Returns: `nil` if `text` is not a value for this setting. A switch accepts 1/0, on/off, yes/no and true/false;
-    ///   a goal accepts a whole number from 1 to 100,000.
+    ///   a goal accepts a whole number from 1 to 100,000; sources are names with commas between them.
     public func value(parsing text: String) -> String? {
         switch self {
         case .automaticDates, .guestView:
@@ -74,6 +80,7 @@ public enum LibrarySetting: String, Sendable, CaseIterable {
             }
         case .dailyGoal, .yearlyGoal:
             Int(text).flatMap { NumberLimit.goal.contains($0) ? String($0) : nil }
+        case .sources: SourceOrder(parsing: text)?.text
         }
     }
 }

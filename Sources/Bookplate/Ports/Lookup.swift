@@ -22,21 +22,48 @@ public enum SourceAnswer: Sendable, Equatable {
     case badData(SourceError)
 }
 
-/// Looks up ISBNs in all sources, in order, and merges the answers.
+/// The end of a lookup.
+public enum LookupGoal: Sendable {
+    /// A record with a title, from the first source that has one. The sources that may fill its gaps are
+    /// ``LookupAnswer/pending``, and are asked later by ``MetadataLookup/fillGaps()``.
+    case title
+    /// A record without gaps, or the answers of all sources.
+    case record
+}
+
+/// Looks up ISBNs in all sources, and merges the answers.
 public protocol MetadataLookup: Sendable {
     /// Looks up ISBNs.
     ///
     /// - Parameter refresh: true to ignore cached answers. New answers are always cached.
-    /// - Returns: an answer for every ISBN, in the order in which they arrive.
-    func lookUp(_ isbns: [ISBN], refresh: Bool) -> AsyncStream<LookupAnswer>
+    /// - Returns: an answer for every ISBN, in the order in which they arrive. With the goal ``LookupGoal/title``,
+    ///   another answer may follow, with what a source that was asked at the same time has added.
+    func lookUp(_ isbns: [ISBN], for goal: LookupGoal, refresh: Bool) -> AsyncStream<LookupAnswer>
+    /// Asks the pending sources of all cached answers, including those of earlier runs and of other processes. A source
+    /// that fails is asked again later.
+    ///
+    /// - Parameter apply: stores what the sources added. An answer stays pending until this returns without an error,
+    ///   so it may be applied a second time.
+    func fillGaps(_ apply: @Sendable ([LookupAnswer]) async throws -> Void) async throws
+}
+
+extension MetadataLookup {
+    public func lookUp(_ isbns: [ISBN], refresh: Bool) -> AsyncStream<LookupAnswer> {
+        lookUp(isbns, for: .record, refresh: refresh)
+    }
+
+    /// Asks nobody.
+    public func fillGaps(_ apply: @Sendable ([LookupAnswer]) async throws -> Void) async throws {}
 }
 
 /// A cache of the sources' answers. *Found* is kept until it is refreshed, *not found* for seven days.
 public protocol AnswerCache: Sendable {
     /// Returns the cached answers for these ISBNs, without expired answers.
     func answers(for isbns: [ISBN], at now: Date) async throws -> [ISBN: LookupAnswer]
-    /// Caches the outcomes *found* and *not found*; other outcomes are ignored.
+    /// Caches the outcomes *found* and *not found*, with the pending sources; other outcomes are ignored.
     func keep(_ answers: [LookupAnswer], at now: Date) async throws
+    /// Returns the cached answers whose pending sources are to be asked now, those that are due longest first.
+    func answersWithGaps(limit: Int, at now: Date) async throws -> [LookupAnswer]
 }
 
 /// The rate limits of the sources, shared by all processes on this machine.

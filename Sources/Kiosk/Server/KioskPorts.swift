@@ -49,7 +49,7 @@ extension Station {
 
 /// A lookup that has no sources and therefore finds nothing.
 private struct NoSource: MetadataLookup {
-    func lookUp(_ isbns: [ISBN], refresh: Bool) -> AsyncStream<LookupAnswer> {
+    func lookUp(_ isbns: [ISBN], for goal: LookupGoal, refresh: Bool) -> AsyncStream<LookupAnswer> {
         AsyncStream { continuation in
             for isbn in isbns { continuation.yield(LookupAnswer(isbn: isbn, outcome: .notFound(asked: []))) }
             continuation.finish()

@@ -7,6 +7,8 @@ import Hummingbird
 public struct Maintenance: Sendable {
     /// Returns the program's effective settings with secrets masked.
     public var settings: @Sendable () async throws -> [ProgramSetting] = { [] }
+    /// The sources that this machine may ask whatever is set in the library; `nil` if the library decides.
+    public var sourceOrder: SourceOrder?
     /// Checks the sources in the same way as `scan doctor`. The check takes a few seconds.
     public var sources: @Sendable () async throws -> [SourceStatus] = { [] }
     /// Returns the newest backup in the folder beside the library; `nil` if there is none.

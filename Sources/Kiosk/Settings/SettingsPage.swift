@@ -14,7 +14,9 @@ struct SettingsPage: Sendable {
         let maintenance = parts.ports.maintenance
         let stored = try await parts.library.settings()
         var view: View = [
-            "settings": LibrarySetting.allCases.map { texts.view(of: $0, stored: stored[$0.rawValue]) },
+            "settings": LibrarySetting.allCases.filter { $0 != .sources }.map {
+                texts.view(of: $0, stored: stored[$0.rawValue])
+            },
             "canBackUp": maintenance.backUp != nil, "canExport": maintenance.export != nil,
         ]
         let attempts = try await parts.library.signInAttempts(limit: SignInAttempt.kept)
@@ -34,6 +36,9 @@ struct SettingsPage: Sendable {
                 "origin": texts("settings.origin.\(setting.origin)"), "explanation": setting.explanation,
             ]
         }
+        let order = stored[LibrarySetting.sources.rawValue].flatMap(SourceOrder.init(parsing:)) ?? .standard
+        view["sources"] = texts.views(of: maintenance.sourceOrder ?? order, isFixed: maintenance.sourceOrder != nil)
+        if maintenance.sourceOrder != nil { view["areSourcesFixed"] = true }
         view["isOffline"] = program.contains { $0.name == "offline" && $0.value == "1" }
         do {
             view["backup"] =
@@ -62,6 +67,33 @@ extension Texts {
     func label(of setting: LibrarySetting) -> String {
         let label = self("settings.\(setting.rawValue)")
         return label.hasPrefix("settings.") ? setting.explanation : label
+    }
+
+    /// Returns a row for each source: those that are switched on, in their order, then the others. The acts of a row
+    /// send the whole new order.
+    ///
+    /// - Parameter isFixed: true if the order cannot be changed here.
+    fileprivate func views(of order: SourceOrder, isFixed: Bool) -> [View] {
+        func body(_ order: SourceOrder) -> String {
+            JSONValue.object([(key: "value", value: .string(order.text))]).text
+        }
+        let off = SourceOrder.standard.sources.filter { !order.sources.contains($0) }
+        return (order.sources + off).map { source in
+            let place = order.sources.firstIndex(of: source)
+            let name = self.source(source)
+            var view: View = [
+                "name": source.rawValue, "label": name, "state": self(place == nil ? "settings.off" : "settings.on"),
+                "explanation": self("settings.source.\(source.rawValue)"), "checked": place == nil ? "false" : "true",
+            ]
+            guard !isFixed else { return view }
+            // The last source that is on stays on; to ask none, there is the setting "offline".
+            if order.sources != [source] { view["toggle"] = body(order.toggling(source)) }
+            if let place, place > 0 {
+                view["earlier"] = body(order.moving(place, to: place - 1))
+                view["earlierLabel"] = self("settings.sourceEarlier", ["name": name])
+            }
+            return view
+        }
     }
 
     fileprivate func view(of setting: LibrarySetting, stored: String?) -> View {
@@ -136,7 +168,7 @@ struct SettingsAPI: Sendable {
             throw RequestRefusal(
                 .refused, "\"\(shown)\" is not a valid value for \(setting.rawValue). Enter \(setting.allowed).",
                 values: ["value": shown, "setting": parts.pages.texts(context).label(of: setting)],
-                key: setting.isSwitch ? "settingSwitch" : "settingNumber")
+                key: setting == .sources ? "settingSources" : setting.isSwitch ? "settingSwitch" : "settingNumber")
         }
         let change = try await parts.library.set(setting.rawValue, to: value, at: parts.ports.now())
         return JSONResponse([

@@ -14,6 +14,7 @@ enum Schema {
         ("4 access code, sign-ins", createAccess),
         ("5 paired stations, outbox", createHub),
         ("6 the hub's library, stats, sign-in attempts, redo", migrateToVersion6),
+        ("7 pending sources", addPendingSources),
     ]
 
     @Sendable private static func migrateToVersion6(_ db: Database) throws {
@@ -21,6 +22,16 @@ enum Schema {
         try createStatsBlocks(db)
         try createSignInAttempts(db)
         try createRedo(db)
+    }
+
+    /// Answers whose gaps other sources may fill.
+    @Sendable private static func addPendingSources(_ db: Database) throws {
+        try db.execute(
+            sql: """
+                -- The time from which the pending sources are to be asked; NULL if there are none.
+                ALTER TABLE answer ADD COLUMN gapsDue INTEGER;
+                CREATE INDEX answerByGapsDue ON answer (gapsDue) WHERE gapsDue IS NOT NULL;
+                """)
     }
 
     /// The newest version of the schema that this program knows.

@@ -9,7 +9,11 @@ struct Catalogue: Sendable {
     /// The beginnings of the ISBNs that the catalogue is asked for: prefix and registration group, such as "9783". It
     /// is empty for a catalogue that is asked for every ISBN.
     var groups: [String] = []
-    let rank: Rank
+    /// True if the catalogue is worth a request for a book that another source knows, but not in every field. The
+    /// others are asked only for books that nobody else has, because they are slow and asked by the whole world.
+    var fillsGaps = true
+    /// The essential fields that its records never have.
+    var missingFields: Set<Metadata.Field> = [.coverURL]
     /// The maximum number of ISBNs in one request.
     var batchSize = 1
     /// The pause between two requests.
@@ -19,19 +23,14 @@ struct Catalogue: Sendable {
     /// Reads an answer with status 200 or 404. There is an answer for every ISBN.
     let read: @Sendable ([UInt8], [ISBN]) -> [ISBN: SourceAnswer]
 
-    /// The position of a catalogue among all sources: a lower one wins a field. Open Library and Google Books stand
-    /// between ``national`` and ``union``.
-    enum Rank: Int, Sendable, Comparable {
-        case national, union, world, last
-
-        static func < (left: Rank, right: Rank) -> Bool { left.rawValue < right.rawValue }
-    }
+    /// True if the catalogue is that of a registration group. It is asked at the same time as Open Library.
+    var isNational: Bool { !groups.isEmpty }
 
     func isAsked(for isbn: ISBN) -> Bool { groups.isEmpty || groups.contains { isbn.digits.hasPrefix($0) } }
 
-    /// All catalogues, in the order in which their answers win.
+    /// All catalogues, in the standard order.
     static let all: [Catalogue] = [
-        dnb, bnf, polishNationalLibrary, libris, openBD, k10plus, libraryOfCongress, citoid,
+        dnb, bnf, bn, libris, openBD, k10plus, loc, citoid,
     ]
 
     /// Germany, Austria and the German part of Switzerland. Source: dnb.de/sru.
@@ -47,38 +46,39 @@ struct Catalogue: Sendable {
     /// The union catalogue of German and other libraries, with books of the whole world. Source:
     /// wiki.k10plus.de/display/K10PLUS/SRU.
     static let k10plus = sru(
-        .k10plus, "https://sru.k10plus.de", path: "opac-de-627", rank: .union, schema: "marcxml", scheme: "k10plus"
+        .k10plus, "https://sru.k10plus.de", path: "opac-de-627", schema: "marcxml", scheme: "k10plus"
     ) { "pica.isb=\($0.digits)" }
 
     /// The index does not convert numbers, and books before 2007 are listed with their ISBN-10 alone. The library
     /// allows five requests a minute. Source: loc.gov/standards/sru/resources/lcServers.html.
-    static let libraryOfCongress = sru(
-        .libraryOfCongress, "https://lx2.loc.gov", path: "sru/lcdb", rank: .world, pause: .seconds(12),
-        schema: "marcxml"
+    static let loc = sru(
+        .loc, "https://lx2.loc.gov", path: "sru/lcdb", fillsGaps: false,
+        pause: .seconds(12), schema: "marcxml"
     ) { isbn in
         "bath.ISBN=\(isbn.digits)" + (isbn.isbn10.map { "%20or%20bath.ISBN=\($0)" } ?? "")
     }
 
     /// Poland. Source: data.bn.org.pl/docs/bibs.
-    static let polishNationalLibrary = Catalogue(
-        name: .polishNationalLibrary, base: "https://data.bn.org.pl", groups: ["97883"], rank: .national,
+    static let bn = Catalogue(
+        name: .bn, base: "https://data.bn.org.pl", groups: ["97883"],
         request: { "api/institutions/bibs.marcxml?isbnIssn=\($0[0].digits)&limit=10" },
-        read: MarcSource(name: .polishNationalLibrary, dialect: .marc21, scheme: "bn").read)
+        read: MarcSource(name: .bn, dialect: .marc21, scheme: "bn").read)
 
     /// Sweden. Source: libris.kb.se/help/tech_xsearch_swe.jsp.
     static let libris = Catalogue(
-        name: .libris, base: "https://libris.kb.se", groups: ["97891"], rank: .national,
+        name: .libris, base: "https://libris.kb.se", groups: ["97891"],
         request: { "xsearch?query=ISBN:\($0[0].digits)&format=json&n=10" }, read: Libris.read)
 
     /// Japan. It answers for up to 1,000 numbers, but an address has at most 2,048 bytes. Source: openbd.jp.
     static let openBD = Catalogue(
-        name: .openBD, base: "https://api.openbd.jp", groups: ["9784"], rank: .national, batchSize: 100,
+        name: .openBD, base: "https://api.openbd.jp", groups: ["9784"], missingFields: [],
+        batchSize: 100,
         request: { "v1/get?isbn=" + $0.map(\.digits).joined(separator: ",") }, read: OpenBD.read)
 
     /// Wikipedia's citation service, which asks many catalogues itself and is slow. Source:
     /// mediawiki.org/wiki/Citoid/API.
     static let citoid = Catalogue(
-        name: .citoid, base: "https://en.wikipedia.org", rank: .last, pause: .seconds(2),
+        name: .citoid, base: "https://en.wikipedia.org", fillsGaps: false, pause: .seconds(2),
         request: { "api/rest_v1/data/citation/mediawiki/\($0[0].digits)" }, read: Citoid.read)
 
     /// A catalogue that is searched by SRU (loc.gov/standards/sru) and answers with MARC records.
@@ -88,12 +88,12 @@ struct Catalogue: Sendable {
     ///   - scheme: the key under which the record's number is stored.
     ///   - query: returns the query in CQL, percent-encoded.
     private static func sru(
-        _ name: SourceName, _ base: String, path: String, groups: [String] = [], rank: Rank = .national,
+        _ name: SourceName, _ base: String, path: String, groups: [String] = [], fillsGaps: Bool = true,
         pause: Duration = .seconds(1), version: String = "1.1", schema: String? = nil, dialect: MarcDialect = .marc21,
         scheme: String? = nil, query: @escaping @Sendable (ISBN) -> String
     ) -> Catalogue {
         Catalogue(
-            name: name, base: base, groups: groups, rank: rank, pause: pause,
+            name: name, base: base, groups: groups, fillsGaps: fillsGaps, pause: pause,
             request: { isbns in
                 // The Library of Congress counts records but sends none if startRecord is missing.
                 "\(path)?version=\(version)&operation=searchRetrieve&query=\(query(isbns[0]))"

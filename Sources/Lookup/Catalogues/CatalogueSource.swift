@@ -9,20 +9,21 @@ struct CatalogueSource: OnlineSource {
     var name: SourceName { catalogue.name }
     var batchSize: Int { catalogue.batchSize }
 
+    var isAskedAtOnce: Bool { catalogue.isNational }
+
     var options: RequestOptions {
         var options = RequestOptions()
         (options.accept, options.isXMLExpected) = ("application/xml, application/json;q=0.9, */*;q=0.1", true)
         options.pause = catalogue.pause
         if catalogue.pause > .seconds(1) { options.burst = 1 }
+        if catalogue.pause > Deadline.lookupLimit { (options.isSkippedWhenBusy, options.attempts) = (true, 1) }
         return options
     }
 
-    /// The catalogue of the number's own group fills gaps. The others are only asked for books that nobody else has,
-    /// because they are slow, and asked by the whole world.
     func isAsked(for isbn: ISBN, found: Metadata?) -> Bool {
         guard catalogue.isAsked(for: isbn) else { return false }
         guard let found, !found.isWeakMatch, found.title != nil else { return true }
-        return catalogue.rank == .national && !found.missingEssentials.isEmpty
+        return catalogue.fillsGaps && !found.missingEssentials.isSubset(of: catalogue.missingFields)
     }
 
     func lookUp(_ isbns: [ISBN], through client: SourceClient) async -> [ISBN: SourceAnswer] {

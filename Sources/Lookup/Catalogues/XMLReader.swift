@@ -26,6 +26,8 @@ enum XMLError: Error, Equatable, CustomStringConvertible {
     /// Not well-formed, cut off, or empty.
     case malformed(line: Int)
     case outOfMemory
+    /// libxml2 is not installed, or cannot be loaded.
+    case noLibrary(String)
 
     var description: String {
         switch self {
@@ -35,6 +37,7 @@ enum XMLError: Error, Equatable, CustomStringConvertible {
         case .tooManyNodes: "the XML has more than \(XMLLimit.nodes) parts"
         case .oversizedPart: "a part of the XML is too long"
         case .malformed(let line): "the XML is damaged or incomplete at line \(line)"
+        case .noLibrary(let cause): "libxml2 is missing (\(cause)); install the package libxml2"
         case .outOfMemory: "there was not enough memory for the XML"
         }
     }
@@ -51,7 +54,8 @@ struct XMLReader: ~Copyable {
         case text(String)
     }
 
-    private let reader: xmlTextReaderPtr
+    private let xml: UnsafePointer<cxml>
+    private let reader: UnsafeMutableRawPointer
     private let source: XMLSource
     private var nodes = 0
     private var depth = 0
@@ -59,26 +63,23 @@ struct XMLReader: ~Copyable {
     /// The name of an element such as `<a/>`, whose end libxml2 does not report.
     private var emptyElement: String?
 
-    /// libxml2 must be initialised by one thread before several use it.
-    private static let library: Void = xmlInitParser()
-
     /// - Parameter bytes: the document, in UTF-8. Bytes that are not UTF-8 become U+FFFD.
     init(_ bytes: [UInt8]) throws(XMLError) {
         guard bytes.count <= XMLLimit.bytes else { throw .tooLarge(bytes: bytes.count) }
-        _ = Self.library
+        let xml = try XMLLibrary.shared.get().table
         let source = XMLSource(bytes)
         guard !source.hasDocumentType else { throw .documentType }
-        let reader = xmlReaderForIO(
+        let reader = xml.pointee.xmlReaderForIO(
             { context, buffer, size in
                 guard let context, let buffer, size >= 0 else { return -1 }
                 let source = Unmanaged<XMLSource>.fromOpaque(context).takeUnretainedValue()
                 return Int32(source.read(into: UnsafeMutableRawBufferPointer(start: buffer, count: Int(size))))
-            }, nil, Unmanaged.passUnretained(source).toOpaque(), nil, "UTF-8", CXML_OPTIONS)
+            }, nil, Unmanaged.passUnretained(source).toOpaque(), nil, "UTF-8", Int32(CXML_OPTIONS))
         guard let reader else { throw .outOfMemory }
-        (self.reader, self.source) = (reader, source)
+        (self.xml, self.reader, self.source) = (xml, reader, source)
     }
 
-    deinit { xmlFreeTextReader(reader) }
+    deinit { xml.pointee.xmlFreeTextReader(reader) }
 
     /// - Returns: `nil` at the end of the document.
     mutating func next() throws(XMLError) -> Node? {
@@ -88,7 +89,7 @@ struct XMLReader: ~Copyable {
             return .end(name)
         }
         while true {
-            let result = xmlTextReaderRead(reader)
+            let result = xml.pointee.xmlTextReaderRead(reader)
             source.beginNode()
             guard result == 1 else {
                 // A document that is cut off between two elements counts as damaged, even if libxml2 accepts it.
@@ -97,23 +98,23 @@ struct XMLReader: ~Copyable {
             }
             nodes += 1
             guard nodes <= XMLLimit.nodes else { throw .tooManyNodes }
-            switch xmlReaderTypes(rawValue: UInt32(bitPattern: xmlTextReaderNodeType(reader))) {
-            case XML_READER_TYPE_ELEMENT:
+            switch Int(xml.pointee.xmlTextReaderNodeType(reader)) {
+            case CXML_ELEMENT:
                 guard depth < XMLLimit.depth else { throw .tooDeep }
                 let name = try name()
                 depth += 1
                 hasRoot = true
-                if xmlTextReaderIsEmptyElement(reader) == 1 { emptyElement = name }
+                if xml.pointee.xmlTextReaderIsEmptyElement(reader) == 1 { emptyElement = name }
                 return .start(name)
-            case XML_READER_TYPE_END_ELEMENT:
+            case CXML_END_ELEMENT:
                 depth -= 1
                 return .end(try name())
-            case XML_READER_TYPE_TEXT, XML_READER_TYPE_CDATA, XML_READER_TYPE_SIGNIFICANT_WHITESPACE:
-                guard let value = xmlTextReaderConstValue(reader) else { continue }
+            case CXML_TEXT, CXML_CDATA, CXML_SIGNIFICANT_WHITESPACE:
+                guard let value = xml.pointee.xmlTextReaderConstValue(reader) else { continue }
                 return .text(String(cString: value))
             // An entity that XML does not define itself is an error, because its text is unknown.
-            case XML_READER_TYPE_ENTITY_REFERENCE: throw failure
-            case XML_READER_TYPE_DOCUMENT_TYPE: throw .documentType
+            case CXML_ENTITY_REFERENCE: throw failure
+            case CXML_DOCUMENT_TYPE: throw .documentType
             default: continue
             }
         }
@@ -121,13 +122,13 @@ struct XMLReader: ~Copyable {
 
     /// Returns the value of an attribute of the element that has just begun; `nil` if it has no such attribute.
     func attribute(_ name: String) -> String? {
-        guard xmlTextReaderMoveToAttribute(reader, name) == 1 else { return nil }
-        defer { xmlTextReaderMoveToElement(reader) }
-        return xmlTextReaderConstValue(reader).map { String(cString: $0) }
+        guard xml.pointee.xmlTextReaderMoveToAttribute(reader, name) == 1 else { return nil }
+        defer { _ = xml.pointee.xmlTextReaderMoveToElement(reader) }
+        return xml.pointee.xmlTextReaderConstValue(reader).map { String(cString: $0) }
     }
 
     private func name() throws(XMLError) -> String {
-        guard let name = xmlTextReaderConstLocalName(reader) else { throw failure }
+        guard let name = xml.pointee.xmlTextReaderConstLocalName(reader) else { throw failure }
         let text = String(cString: name)
         guard text.utf8.count <= XMLLimit.name else { throw .oversizedPart }
         return text
@@ -135,8 +136,25 @@ struct XMLReader: ~Copyable {
 
     private var failure: XMLError {
         source.isOversized
-            ? .oversizedPart : .malformed(line: max(1, Int(xmlTextReaderGetParserLineNumber(reader))))
+            ? .oversizedPart : .malformed(line: max(1, Int(xml.pointee.xmlTextReaderGetParserLineNumber(reader))))
     }
+}
+
+/// The library libxml2, which is opened when it is first used, and never closed.
+///
+/// `@unchecked Sendable` is safe because the table is written only once, before the `static let` publishes it, and is
+/// only read afterwards.
+private struct XMLLibrary: @unchecked Sendable {
+    let table: UnsafePointer<cxml>
+
+    /// The library, or the reason why it cannot be used. It is initialised by one thread before several use it.
+    static let shared: Result<XMLLibrary, XMLError> = {
+        let table = UnsafeMutablePointer<cxml>.allocate(capacity: 1)
+        table.initialize(to: cxml())
+        if let missing = cxml_open(table) { return .failure(.noLibrary(String(cString: missing))) }
+        table.pointee.xmlInitParser()
+        return .success(XMLLibrary(table: table))
+    }()
 }
 
 /// The bytes of a document, which libxml2 requests in small pieces.

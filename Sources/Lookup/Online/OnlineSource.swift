@@ -11,6 +11,10 @@ protocol OnlineSource: Sendable {
     /// a key.
     var hasKey: Bool { get }
 
+    /// True if the source is asked at the start of a lookup, together with the others of which this is true; false if
+    /// it is asked after them, for what is still missing.
+    var isAskedAtOnce: Bool { get }
+
     /// The form of the answers, the pause between requests, and so on.
     var options: RequestOptions { get }
 
@@ -24,18 +28,23 @@ protocol OnlineSource: Sendable {
     /// - Returns: an answer for every ISBN.
     func lookUp(_ isbns: [ISBN], through client: SourceClient) async -> [ISBN: SourceAnswer]
 
+    /// Returns true if ``complete(_:of:through:)`` may add fields to a record of this source.
+    func canComplete(_ metadata: Metadata) -> Bool
+
     /// Requests the fields that are missing from a record, if the source has another address for them.
     func complete(_ metadata: Metadata, of isbn: ISBN, through client: SourceClient) async -> Metadata
 }
 
 extension OnlineSource {
     var hasKey: Bool { false }
+    var isAskedAtOnce: Bool { false }
     var options: RequestOptions { RequestOptions() }
 
     func isAsked(for isbn: ISBN, found: Metadata?) -> Bool {
         found.map { $0.isWeakMatch || !$0.missingEssentials.isEmpty } ?? true
     }
 
+    func canComplete(_ metadata: Metadata) -> Bool { false }
     func complete(_ metadata: Metadata, of isbn: ISBN, through client: SourceClient) async -> Metadata { metadata }
 
     func failure(_ reason: String, retryAfter: Duration? = nil) -> SourceError {

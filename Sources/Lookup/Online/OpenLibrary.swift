@@ -11,7 +11,8 @@ struct OpenLibrary: OnlineSource {
     let covers: CoverAddress
 
     var name: SourceName { .openLibrary }
-    var batchSize: Int { 20 }
+    var batchSize: Int { 40 }
+    var isAskedAtOnce: Bool { true }
 
     /// The maximum number of authors per book whose names are requested one by one.
     private static let authorRequests = 3
@@ -76,6 +77,9 @@ struct OpenLibrary: OnlineSource {
             answers[isbn] = .found(metadata)
         }
     }
+
+    /// An edition without an author of its work gives the keys of its own authors.
+    func canComplete(_ metadata: Metadata) -> Bool { metadata.authorNames.isEmpty }
 
     /// Requests the authors' names if the edition gives only their keys. If a request fails, the fields found so far
     /// are kept.

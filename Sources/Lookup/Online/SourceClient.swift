@@ -25,6 +25,9 @@ struct RequestOptions: Sendable {
     /// The time between two requests, and the number of requests that may follow one another without it.
     var pause: Duration = .seconds(1)
     var burst = TokenBucket.burst
+    /// True if the source is left out, instead of reported as failing, while its rate limit leaves no time for a
+    /// request.
+    var isSkippedWhenBusy = false
     /// The maximum number of attempts at one request. When Google answers with status 503, the second or third attempt
     /// often succeeds.
     var attempts = 3
@@ -181,6 +184,7 @@ struct SourceClient: Sendable {
                     hasWaited = true
                     continue
                 case .refused(let error): return error
+                case .tooLong(_, let reason) where options.isSkippedWhenBusy: return .notAsked(reason: reason)
                 case .retryAfter(let wait), .tooLong(let wait, reason: _):
                     return .temporary(SourceError(source: source, reason: decision.reason, retryAfter: wait))
                 }

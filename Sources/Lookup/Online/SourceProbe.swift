@@ -8,9 +8,8 @@ import Synchronization
 /// The same rules apply as for a lookup: rate limits, Retry-After and a stored refusal ("needs a key"). The cache is
 /// not used.
 public struct SourceProbe: Sendable {
-    private let sources: [any OnlineSource]
+    private let configuration: LookupConfiguration
     private let policy: RequestPolicy
-    private let isOffline: Bool
 
     /// The result for one source.
     public struct Finding: Sendable, Equatable {
@@ -36,19 +35,20 @@ public struct SourceProbe: Sendable {
         _ configuration: LookupConfiguration, states: any RateLimits, clock: some Clock<Duration> = ContinuousClock(),
         now: @escaping @Sendable () -> Date = { Date() }
     ) {
-        sources = configuration.sources
+        self.configuration = configuration
         policy = RequestPolicy(http: HTTPClient(configuration), states: states, time: LookupClock(clock, date: now))
-        isOffline = configuration.isOffline
     }
 
-    /// Queries all sources for one book, all at the same time.
+    /// Queries all sources that are switched on for one book, all at the same time.
     ///
-    /// - Parameter timeout: the longest time to wait until the rate limits allow a request to a source. The same limit
+    /// - Parameters:
+    ///   - order: the sources that are switched on.
+    ///   - timeout: the longest time to wait until the rate limits allow a request to a source. The same limit
     ///   then applies to the wait for the answer of the source.
-    /// - Returns: the results, in the order in which a lookup queries the sources.
-    public func ask(for isbn: ISBN, timeout: Duration = .seconds(6)) async -> [Finding] {
+    /// - Returns: the results, in the order of the sources.
+    public func ask(_ order: SourceOrder, for isbn: ISBN, timeout: Duration = .seconds(6)) async -> [Finding] {
         await withTaskGroup(of: (Int, Finding).self) { group in
-            for (index, source) in sources.enumerated() {
+            for (index, source) in configuration.sources(in: order).enumerated() {
                 group.addTask { (index, await ask(source, for: isbn, timeout)) }
             }
             var findings: [(Int, Finding)] = []
@@ -58,7 +58,7 @@ public struct SourceProbe: Sendable {
     }
 
     private func ask(_ source: any OnlineSource, for isbn: ISBN, _ timeout: Duration) async -> Finding {
-        guard !isOffline else {
+        guard !configuration.isOffline else {
             return Finding(source: source.name, answer: .notAsked(reason: "offline mode is on"))
         }
         let lead = ClockLead()

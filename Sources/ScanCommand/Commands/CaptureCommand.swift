@@ -109,13 +109,15 @@ struct CaptureCommand: AsyncParsableCommand {
             let library = try wiring.openLibrary()
             let target = CaptureTarget(
                 flow: wiring.captureFlow(library), history: library,
-                finish: { saved, report in await wiring.catchUp(library, saved: saved, report) })
+                finish: { saved, isAttended, report in
+                    await wiring.catchUp(library, saved: saved, isAttended: isAttended, report)
+                })
             return try await capture(into: target, preset, wiring)
         }
         let hubRun = try await wiring.openHub(hub)
         let target = CaptureTarget(
             flow: hubRun.flow, history: hubRun.outbox, hub: hubRun,
-            finish: { _, report in report.record(try await hubRun.finish()) })
+            finish: { _, _, report in report.record(try await hubRun.finish()) })
         hubRun.begin()
         try await capture(into: target, preset, wiring)
     }
@@ -129,7 +131,7 @@ struct CaptureCommand: AsyncParsableCommand {
         } else {
             try await captureLines(into: target, preset, wiring, events, report)
         }
-        try await target.finish(events.count(.saved), report)
+        try await target.finish(events.count(.saved), isLive || !confirming.yes, report)
         try report.end()
     }
 
@@ -222,8 +224,8 @@ private struct CaptureTarget: Sendable {
     let history: any History
     /// The hub; nil if the run adds books to the station's own library.
     var hub: HubRun?
-    /// Called at the end of a run, with the number of books that were saved.
-    let finish: @Sendable (Int, ExitReport) async throws -> Void
+    /// Called at the end of a run, with the number of books that were saved, and true if a person waits for the end.
+    let finish: @Sendable (Int, Bool, ExitReport) async throws -> Void
 
     /// The advice on undoing a change after the run.
     var undoHint: String {

@@ -69,7 +69,8 @@ struct IntakeCommand: AsyncParsableCommand {
             let run = CaptureRun(station: station, answer: answer, events: events)
             Interrupts.handle { "Interrupted. Books that were not saved are still in the queue." }
             try await run.answer(items)
-            await wiring.catchUp(library, saved: events.count(.saved), report)
+            await wiring.catchUp(
+                library, saved: events.count(.saved), isAttended: !confirming.yes, report)
             try report.end()
         }
     }

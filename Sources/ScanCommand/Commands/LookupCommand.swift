@@ -7,9 +7,14 @@ struct LookupCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "lookup", abstract: "Look up ISBNs at the metadata sources, without saving anything.",
         discussion: """
-            Queries the library, the cache of earlier answers, the offline index, Open
-            Library and Google Books, in that order, and merges the answers. --refresh
-            skips the library and the cache.
+            Queries the library, the cache of earlier answers and the offline index, then
+            Open Library and the catalogue of the number's country, both at once, then
+            the other sources for what is still missing, and merges the answers.
+            --refresh skips the library and the cache.
+
+            With --json, `source` is library, offlineIndex, openLibrary, googleBooks, or
+            a catalogue: dnb, bnf, bn, libris, openBD, k10plus, loc or citoid. `reason`
+            says why there is no record, and `notAsked` which sources were left out.
 
               scan lookup 9780441478125
               scan lookup --json --refresh 0-441-47812-3

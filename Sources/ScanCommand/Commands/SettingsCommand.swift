@@ -10,12 +10,13 @@ struct SettingsCommand: AsyncParsableCommand {
         discussion: """
             A command-line option overrides the environment, the environment overrides
             the settings file, and the settings file overrides the default. Goals,
-            automatic dates and the guest view are stored in the library. To undo a
-            change to these settings of the library, run 'scan undo'.
+            automatic dates, the guest view and the sources are stored in the library.
+            To undo a change to these settings of the library, run 'scan undo'.
 
               scan settings
               scan settings set contact me@example.org
               scan settings set yearlyGoal 50
+              scan settings set sources openLibrary,dnb
               scan settings unset contact
             """,
         subcommands: [Show.self, Set.self, Unset.self], defaultSubcommand: Show.self)
@@ -55,8 +56,10 @@ struct SettingsCommand: AsyncParsableCommand {
             for setting in LibrarySetting.allCases {
                 let value = stored[setting.rawValue]
                 let standard = failure == nil && !setting.defaultValue.isEmpty ? setting.defaultValue : nil
+                let environment = setting == .sources ? settings.sourceOrder?.text : nil
                 line(
-                    name: setting.rawValue, value: value ?? standard, origin: value == nil ? "default" : "library",
+                    name: setting.rawValue, value: environment ?? value ?? standard,
+                    origin: environment != nil ? "environment" : value == nil ? "default" : "library",
                     environment: nil, explanation: setting.explanation)
             }
             if !note.isEmpty, !output.json { Output.shared.printNotice(note) }

@@ -170,7 +170,8 @@ struct DoctorFindings: Sendable {
             Result { try wiring.openExistingLibrary() }
         }
         async let library = library(path, opening)
-        async let sources = sources(wiring)
+        let opened: LibraryFile? = if case .success(let library)? = opening { library } else { nil }
+        async let sources = sources(wiring, opened)
         let index = index(wiring)
         let (checks, found) = await (library, sources)
         return Findings(
@@ -183,12 +184,12 @@ struct DoctorFindings: Sendable {
         return LibraryChecks(facts: facts ?? LibraryFacts(path: path, status: .unfinished), now: Date()).all
     }
 
-    private func sources(_ wiring: Wiring) async -> [SourceProbe.Finding] {
+    private func sources(_ wiring: Wiring, _ library: LibraryFile?) async -> [SourceProbe.Finding] {
         let findings = await withTimeLimit(Self.patience.asking) {
-            await wiring.probe().ask(for: SourceChecks.book, timeout: Self.sourcePatience)
+            await wiring.probeSources(library, timeout: Self.sourcePatience)
         }
         if let findings { return findings }
-        return [SourceName.openLibrary, .googleBooks].map { source in
+        return (wiring.settings.sourceOrder ?? .standard).sources.map { source in
             let timeout = SourceError(source: source, reason: "no answer in time; is this machine online?")
             return SourceProbe.Finding(source: source, answer: .temporary(timeout))
         }

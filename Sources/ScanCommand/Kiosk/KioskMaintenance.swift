@@ -16,7 +16,8 @@ extension Wiring {
                 explanation: setting.explanation)
         }
         maintenance.settings = { program }
-        maintenance.sources = { await sources() }
+        maintenance.sourceOrder = settings.sourceOrder
+        maintenance.sources = { await sources(library) }
         maintenance.export = { kind in try await WrittenExport(of: library, as: kind) }
         guard let path = library.path else { return maintenance }
         let own = LibraryFile.ownBackupFolder(of: path)
@@ -38,8 +39,8 @@ extension Wiring {
         return maintenance
     }
 
-    private func sources() async -> [SourceStatus] {
-        await probe().ask(for: SourceChecks.book, timeout: DoctorFindings.sourcePatience).map { finding in
+    private func sources(_ library: LibraryFile) async -> [SourceStatus] {
+        await probeSources(library, timeout: DoctorFindings.sourcePatience).map { finding in
             let check = SourceChecks.check(finding)
             return SourceStatus(
                 name: check.name, isFine: check.state == .ok, fact: check.fact, next: check.next)

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Bookplate
 import Foundation
+import Lookup
 import SystemCalls
 import Terminal
 
@@ -10,6 +11,12 @@ struct Settings {
 
     private var values: [Setting: (value: String, level: Level)] = [:]
     let paths: Paths
+    /// The sources that the environment allows; nil if they are set in the library. A variable that names no source
+    /// must not lead to requests that nobody wants.
+    let sourceOrder: SourceOrder?
+
+    /// The environment variable that overrides the sources that are set in the library.
+    static let sourcesVariable = "BOOKPLATE_SOURCES"
 
     /// - Parameter flags: the values from the command line, which override all others.
     /// - Throws: ``CommandError`` if the settings file cannot be read or is invalid.
@@ -17,6 +24,17 @@ struct Settings {
         flags: [Setting: String] = [:], environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws {
         paths = Paths(environment: environment)
+        if let text = environment[Self.sourcesVariable], !text.isEmpty {
+            guard let order = SourceOrder(parsing: text) else {
+                throw CommandError(
+                    .configuration,
+                    "\(Self.sourcesVariable) is \"\(text.prefix(80).printable)\"; it must be \(LibrarySetting.sources.allowed)."
+                )
+            }
+            sourceOrder = order
+        } else {
+            sourceOrder = nil
+        }
         let file = try SettingsFile(path: paths.settingsFile).read()
         for setting in Setting.allCases {
             if let value = flags[setting] {
@@ -126,6 +144,16 @@ enum Setting: String, CaseIterable {
     case library, backupFolder, index, camera, cameraSize, openLibraryURL, googleBooksURL, coversURL, googleBooksKey,
         contact, caFile,
         offline
+    /// The addresses of the national catalogues and of the sources for all books.
+    case dnbURL, bnfURL, bnURL, librisURL, openBDURL, k10plusURL, locURL, citoidURL
+
+    /// The settings for the addresses of catalogues.
+    static let catalogues: [SourceName: Setting] = [
+        .dnb: .dnbURL, .bnf: .bnfURL, .bn: .bnURL, .libris: .librisURL, .openBD: .openBDURL, .k10plus: .k10plusURL,
+        .loc: .locURL, .citoid: .citoidURL,
+    ]
+
+    private var catalogue: SourceName? { Self.catalogues.first { $0.value == self }?.key }
 
     /// The environment variable for the setting.
     var environmentName: String {
@@ -142,6 +170,8 @@ enum Setting: String, CaseIterable {
         case .contact: "BOOKPLATE_CONTACT"
         case .caFile: "BOOKPLATE_CA_FILE"
         case .offline: "BOOKPLATE_OFFLINE"
+        case .dnbURL, .bnfURL, .bnURL, .librisURL, .openBDURL, .k10plusURL, .locURL, .citoidURL:
+            "BOOKPLATE_\(rawValue.dropLast(3).uppercased())_URL"
         }
     }
 
@@ -160,6 +190,8 @@ enum Setting: String, CaseIterable {
         case .contact: "an e-mail or web address, sent to the sources so that they can reach you"
         case .caFile: "a PEM file with the certificate authorities to trust instead of the system's"
         case .offline: "1 to turn online lookup off, 0 to turn it on"
+        case .dnbURL, .bnfURL, .bnURL, .librisURL, .openBDURL, .k10plusURL, .locURL, .citoidURL:
+            "the base address of \(catalogue?.displayName ?? "")"
         }
     }
 
@@ -179,6 +211,8 @@ enum Setting: String, CaseIterable {
         case .coversURL: "https://covers.openlibrary.org"
         case .backupFolder, .camera, .googleBooksKey, .contact, .caFile: ""
         case .offline: "0"
+        case .dnbURL, .bnfURL, .bnURL, .librisURL, .openBDURL, .k10plusURL, .locURL, .citoidURL:
+            catalogue.flatMap(LookupConfiguration.publicAddress) ?? ""
         }
     }
 }

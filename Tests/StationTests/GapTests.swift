@@ -1,0 +1,71 @@
+import Bookplate
+import FoundationEssentials
+import Library
+import Station
+import Testing
+
+private let dune = "9780441013593"
+private let emma = "9780141439587"
+
+/// What further sources add to captured and saved books.
+@Suite struct `Gaps of records` {
+    private func answer(_ isbn: String, _ outcome: LookupOutcome) throws -> LookupAnswer {
+        LookupAnswer(isbn: try ISBN(isbn), outcome: outcome)
+    }
+
+    @Test func `are filled in the queue, on the card, and in saved books`() async throws {
+        let bench = try Workbench([dune: .found("Dune"), emma: .found("Emma")])
+        let candidates = try await bench.candidates(for: bench.capture(dune, emma))
+        let saved = try await bench.flow.save([candidates[0].confirm(by: .person)])
+        bench.lookup.addGaps([
+            try answer(dune, .found("DUNE", pages: 528)), try answer(emma, .found("Emma", pages: 474)),
+        ])
+        let shown = try await bench.delivered { try await bench.flow.fillGaps(deliver: $0) }
+        #expect(shown.map(\.item.isbn.digits) == [emma] && shown.map(\.metadata.pageCount) == [474])
+        let book = try #require(try await bench.library.book(saved[0].copy))
+        #expect(book.displayTitle == "Dune" && book.edition.metadata.pageCount == 528)
+        #expect(book.edition.metadata.sources[.pageCount] == .dnb)
+    }
+
+    @Test func `of many books are one change, which undo reverts`() async throws {
+        let bench = try Workbench([dune: .found("Dune"), emma: .found("Emma")])
+        let events = try await bench.settle(bench.capture(dune, emma))
+        bench.lookup.addGaps([
+            try answer(dune, .found("Dune", pages: 528)), try answer(emma, .found("Emma", pages: 474)),
+        ])
+        #expect(try await bench.flow.fillGaps(deliver: { _ in }) == 2)
+        let change = try #require(try await bench.library.lastChange())
+        _ = try await bench.library.undo(change.id, at: Date())
+        for event in events {
+            let book = try await bench.library.book(try #require(event.copy))
+            #expect(book?.edition.metadata.pageCount == nil && book?.edition.metadata.title != nil)
+        }
+    }
+
+    @Test func `are not filled over what a person has entered or cleared`() async throws {
+        let bench = try Workbench([dune: .found("Dune", pages: 1), emma: .found("Emma")])
+        let events = try await bench.settle(bench.capture(dune))
+        let copy = try #require(events[0].copy)
+        _ = try await bench.library.update(copy, at: Date()) { $0.edition.metadata.pageCount = nil }
+        var waiting = try await bench.candidates(for: bench.capture(emma))[0]
+        waiting.metadata.pageCount = 7
+        waiting.metadata.sources[.pageCount] = .person
+        _ = try await bench.flow.keepEdits(of: waiting, fields: [.pageCount])
+        bench.lookup.addGaps([
+            try answer(dune, .found("Dune", pages: 528)), try answer(emma, .found("Emma", pages: 474)),
+        ])
+        let shown = try await bench.delivered { try await bench.flow.fillGaps(deliver: $0) }
+        #expect(shown.map(\.metadata.pageCount) == [7])
+        #expect(try await bench.library.book(copy)?.edition.metadata.pageCount == nil)
+    }
+
+    @Test func `that cannot be stored are tried again`() async throws {
+        struct Full: Error {}
+        let bench = try Workbench([dune: .found("Dune")])
+        _ = try await bench.candidates(for: bench.capture(dune))
+        bench.lookup.addGaps([try answer(dune, .found("Dune", pages: 528))])
+        await #expect(throws: Full.self) { try await bench.flow.fillGaps(deliver: { _ in throw Full() }) }
+        let shown = try await bench.delivered { try await bench.flow.fillGaps(deliver: $0) }
+        #expect(shown.map(\.metadata.pageCount) == [528])
+    }
+}
