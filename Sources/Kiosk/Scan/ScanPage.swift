@@ -173,6 +173,11 @@ struct ScanRowView: Sendable {
         view["time"] = time(row.candidate.item.captured)
         view["subtitle"] = metadata.subtitle?.cleanedLine
         view["message"] = message(row) ?? ""
+        if let edit = hint(row)?.edit {
+            let fields = [("title", edit.title), ("series", edit.series), ("seriesNumber", edit.seriesNumber)]
+            view["hintEdit"] =
+                JSONValue.object(fields.compactMap { key, value in value.map { (key, .string($0)) } }).text
+        }
         if row.isOpen {
             view["undoAct"] = "POST /api/station/rows/\(row.id.rawValue)/skip"
             view["undoRequest"] = "{}"
@@ -270,7 +275,7 @@ struct ScanRowView: Sendable {
     /// Returns a line that explains the state of the row, or asks the person for a decision.
     private func message(_ row: Station.Row) -> String? {
         switch row.status {
-        case .found, .postponed: return nil
+        case .found, .postponed: return hint(row).map(text)
         case .lookingUp: return texts("scan.asking")
         case .owned(let book): return owned(book)
         // The earlier capture of this book may have been saved in the meantime.
@@ -284,6 +289,22 @@ struct ScanRowView: Sendable {
             let preset = row.candidate.item.preset
             if preset.isWishlist { return texts("scan.onWishlist") }
             return preset.shelf.map { texts("scan.onShelf", ["shelf": Self.short($0)]) } ?? texts("scan.inLibrary")
+        }
+    }
+
+    /// Returns a hint about the title of a book that waits to be saved; `nil` if there is none.
+    private func hint(_ row: Station.Row) -> TitleHint? {
+        guard row.isOpen, case .found = row.status else { return nil }
+        return row.candidate.metadata.titleHint
+    }
+
+    private func text(_ hint: TitleHint) -> String {
+        switch hint.kind {
+        case .series:
+            let name = [hint.series, hint.seriesNumber].compactMap(\.self).joined(separator: ", ")
+            return texts("scan.hintSeries", ["series": Self.short(name)])
+        case .repeatedSubtitle: return texts("scan.hintSubtitle")
+        case .capitals: return texts("scan.hintCapitals")
         }
     }
 

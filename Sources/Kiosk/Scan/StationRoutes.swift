@@ -178,11 +178,15 @@ extension MetadataEdit {
     ///
     /// - Throws: ``RequestRefusal`` (400) for unknown members and wrong types.
     init(ofRow sent: RequestObject) throws {
-        try sent.checkMembers(["title", "subtitle", "authors", "publisher", "publishedDate", "pageCount"])
+        try sent.checkMembers([
+            "title", "subtitle", "authors", "publisher", "publishedDate", "pageCount", "series", "seriesNumber",
+        ])
         self.init()
         title = try sent.text("title").value(clearedBy: "")
         subtitle = try sent.text("subtitle").value(clearedBy: "")
         publisher = try sent.text("publisher").value(clearedBy: "")
+        series = try sent.text("series").value(clearedBy: "")
+        seriesNumber = try sent.text("seriesNumber").value(clearedBy: "")
         publishedDate = try sent.text("publishedDate").value(clearedBy: "")
         authors = try sent.texts("authors").value(clearedBy: [])?.filter { !$0.cleanedLine.isEmpty }
         pageCount = try sent.integer("pageCount").edited

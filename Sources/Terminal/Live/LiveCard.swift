@@ -74,8 +74,9 @@ struct LiveCard {
                 "The source gave no ISBN, so this may be another book. Press s to save it, e to edit it.", .attention
             )
         case .lookingUp, .found, .saved, .skipped, .postponed:
-            guard let known = candidate.existing.first, row.end == nil else { return nil }
-            return ("This book is \(known.status)", .owned)
+            guard row.end == nil else { return nil }
+            if let known = candidate.existing.first { return ("This book is \(known.status)", .owned) }
+            return candidate.metadata.titleHint.map { ("\($0.sentence) To change it, press e.", .faint) }
         }
     }
 }
