@@ -8,6 +8,8 @@ enum Target: String, CaseIterable {
     case photo
     /// Frames and photos of codes, read by our whole decoder.
     case frames
+    /// Answers of catalogues in XML and JSON, read with libxml2 and by our own code.
+    case records
 
     /// The target named by `BOOKPLATE_FUZZ`; libFuzzer owns the command line.
     static let chosen: Target = {
@@ -22,6 +24,7 @@ enum Target: String, CaseIterable {
         case .lines: runLines(bytes)
         case .photo: runPhoto(bytes)
         case .frames: runFrames(bytes)
+        case .records: runRecords(bytes)
         }
     }
 }

@@ -9,6 +9,7 @@ func seeds(of target: Target) -> [[UInt8]] {
     case .lines: return (0..<24).map { lineSeed($0, &random) }
     case .photo: return (0..<4).flatMap { photoSeeds($0, &random) }
     case .frames: return (0..<96).map { $0 < 8 ? pixelSeed(&random) : codeSeed($0, &random) }
+    case .records: return recordSeeds()
     }
 }
 
