@@ -304,7 +304,8 @@ import Testing
             var scan = scan
             scan.environment["BOOKPLATE_GOOGLEBOOKS_KEY"] = "key"
             let ending = try scan.run("--isbn", Self.dune, "--yes", "--json")
-            #expect(try ending.objects().map { $0["event"] as? String } == ["captured", "found", "saved"], "\(ending.err)")
+            #expect(
+                try ending.objects().map { $0["event"] as? String } == ["captured", "found", "saved"], "\(ending.err)")
             #expect(try publishers(scan) == ["Ace"])
             #expect(try scan.run("undo").out.contains("completed"))
             #expect(try publishers(scan) == [nil])

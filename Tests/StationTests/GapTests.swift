@@ -7,7 +7,7 @@ import Testing
 private let dune = "9780441013593"
 private let emma = "9780141439587"
 
-/// What further sources add to captured and saved books.
+/// The fields that further sources add to captured and saved books.
 @Suite struct `Gaps of records` {
     private func answer(_ isbn: String, _ outcome: LookupOutcome) throws -> LookupAnswer {
         LookupAnswer(isbn: try ISBN(isbn), outcome: outcome)
