@@ -1,5 +1,6 @@
 import Bookplate
 import Foundation
+import TestTools
 import Testing
 
 @testable import Capture
@@ -246,7 +247,7 @@ func `a camera unplugged and back during a long pause is used within three secon
     #expect(camera.times("VIDIOC_DQBUF").count { $0 >= .seconds(1005) } <= 310)
 }
 
-@Test(.timeLimit(.minutes(5)))
+@Test(.timeLimit(.minutes(minutes(5))))
 func `stop ends a real wait at once, from another thread`() async {
     var settings = CaptureSettings()
     settings.device = "/dev/there-is-no-such-camera"

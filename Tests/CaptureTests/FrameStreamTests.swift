@@ -186,7 +186,7 @@ func `reports once that the input contains no frames, and what to do`(_ input: S
     #expect(String(describing: states[1]).contains("Is a directory"))
 }
 
-@Test(.timeLimit(.minutes(5)), arguments: [true, false])
+@Test(.timeLimit(.minutes(minutes(5))), arguments: [true, false])
 func `repeats its state while nothing comes, reports a frozen stream, and stops`(givesOne: Bool) throws {
     var ends: [Int32] = [0, 0]
     #expect(pipe(&ends) == 0)
@@ -216,7 +216,7 @@ func `repeats its state while nothing comes, reports a frozen stream, and stops`
     #expect(states.last == .ended)
 }
 
-@Test(.timeLimit(.minutes(5))) func `stops while it waits, from another thread`() async throws {
+@Test(.timeLimit(.minutes(minutes(5)))) func `stops while it waits, from another thread`() async throws {
     var ends: [Int32] = [0, 0]
     #expect(pipe(&ends) == 0)
     let (read, write) = (ends[0], ends[1])

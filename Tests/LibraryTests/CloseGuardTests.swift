@@ -5,7 +5,7 @@ import Testing
 
 @testable import Library
 
-@Suite(.timeLimit(.minutes(5))) struct `Reads under way when a library closes` {
+@Suite(.timeLimit(.minutes(minutes(5)))) struct `Reads under way when a library closes` {
     @Test func `are waited for, and none begins afterwards`() async throws {
         let guardian = CloseGuard()
         let hasRead = Flag()

@@ -2,12 +2,13 @@ import Bookplate
 import FoundationEssentials
 import GRDB
 import Synchronization
+import TestTools
 import Testing
 
 @testable import Library
 
 /// A library that another process has locked.
-@Suite(.timeLimit(.minutes(5))) struct `A locked library` {
+@Suite(.timeLimit(.minutes(minutes(5)))) struct `A locked library` {
     let folder = Folder()
 
     /// Acquires the lock that only one writer can have at a time, and returns the connection that has it.

@@ -3,9 +3,10 @@ import Foundation
 import GRDB
 import Library
 import Synchronization
+import TestTools
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct `The watch on the library` {
+@Suite(.timeLimit(.minutes(minutes(5)))) struct `The watch on the library` {
     @Test func `reports commits of this process and of another one`() async throws {
         let file = try WatchedFile()
         let (mine, other) = (try LibraryFile.open(at: file.path), try LibraryFile.open(at: file.path))

@@ -51,7 +51,7 @@ import Testing
         (String(repeating: " ", count: XMLLimit.bytes + 1), .tooLarge(bytes: XMLLimit.bytes + 1)),
     ]
 
-    @Test(.timeLimit(.minutes(1)), arguments: hostile.indices)
+    @Test(.timeLimit(.minutes(minutes(1))), arguments: hostile.indices)
     func `gives an error for hostile XML, and neither crashes nor hangs`(_ index: Int) {
         let (text, expected) = Self.hostile[index]
         let error = #expect(throws: XMLError.self, "\(text.prefix(60))") { try self.read(Array(text.utf8)) }
@@ -70,7 +70,7 @@ import Testing
         #expect(try reader.next() == .text("é\u{FFFD}"))
     }
 
-    @Test(.timeLimit(.minutes(1)), arguments: ["dnb-made.xml", "bnf-made.xml", "bn-made.xml"])
+    @Test(.timeLimit(.minutes(minutes(1))), arguments: ["dnb-made.xml", "bnf-made.xml", "bn-made.xml"])
     func `reports a record that is cut off at any byte as damaged`(_ name: String) throws {
         let bytes = Array(try fixture(name).utf8)
         let end = try #require(bytes.lastIndex(of: UInt8(ascii: ">")))
@@ -87,7 +87,7 @@ import Testing
 }
 
 @Suite struct HostileMarcTests {
-    @Test(.timeLimit(.minutes(1)), arguments: ["dnb-made.xml", "bnf-made.xml", "k10plus-made.xml", "bn-made.xml"])
+    @Test(.timeLimit(.minutes(minutes(1))), arguments: ["dnb-made.xml", "bnf-made.xml", "k10plus-made.xml", "bn-made.xml"])
     func `hundreds of damaged records cause no crash, and no field exceeds its limit`(_ name: String) throws {
         let sound = Array(try fixture(name).utf8)
         var random = SplitMix(seed: 7)

@@ -69,3 +69,7 @@ public let isLong = ProcessInfo.processInfo.environment["BOOKPLATE_LONG_TESTS"] 
 /// True if QEMU emulates the processor, as script/test --arm64 does. Some calls of the system do not reach the kernel
 /// then.
 public let isEmulated = ProcessInfo.processInfo.environment["BOOKPLATE_EMULATED"] == "1"
+
+/// Returns the minutes after which a test counts as hanging. With an emulated processor, on which all tests of a module
+/// run at once, they are an hour each.
+public func minutes(_ count: Int) -> Int { isEmulated ? count * 60 : count }
