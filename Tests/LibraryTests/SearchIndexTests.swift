@@ -34,6 +34,17 @@ import Testing
         #expect(now == anew, comment)
     }
 
+    /// FTS5 of SQLite 3.44 and later takes part in the check.
+    @Test func `another connection's changes are no damage`() async throws {
+        _ = try await library.save(dune, record("Dune")).id
+        #expect(try await library.find("dune") == ["Dune"])
+        try await library.check()
+        let other = try LibraryFile.open(at: folder("library.sqlite"))
+        while let change = try await other.lastChange() { _ = try await other.undo(change.id, at: noon) }
+        try await library.check()
+        try await other.close()
+    }
+
     /// Flash cards wear with every page that is written.
     @Test func `a change writes only the part of the index that it concerns`() async throws {
         let library = try LibraryFile.inMemory()
