@@ -56,9 +56,7 @@ public struct HubShelf: Shelf {
     }
 
     /// Does nothing, because a station looks up the whole record of a book before it sends the book to the hub.
-    public func fillGaps(
-        from records: [ISBN: Metadata], continuing earlier: ID<Change>?, at now: Date
-    ) async throws -> (filled: [ISBN: [Metadata.Field]], change: ID<Change>?) { ([:], nil) }
+    public func complete(_ records: [ISBN: Metadata], at now: Date) async throws -> Int { 0 }
 }
 
 extension Book {

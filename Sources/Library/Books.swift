@@ -96,23 +96,68 @@ extension LibraryFile: EditableShelf {
         from records: [ISBN: Metadata], continuing earlier: ID<Change>?, at now: Date
     ) async throws -> (filled: [ISBN: [Metadata.Field]], change: ID<Change>?) {
         let (filled, change) = try await changed(.edit, continuing: earlier, at: now) { db, logged in
-            var filled: [ISBN: [Metadata.Field]] = [:]
-            var titles: [String] = []
-            for (isbn, record) in records.sorted(by: { $0.key < $1.key }) where !record.isWeakMatch {
-                let books = try StoredBook.fetch(db, "WHERE edition.isbn = ? ORDER BY copy.id LIMIT 1", [isbn.digits])
-                guard let stored = books.first else { continue }
-                let old = stored.book.edition
-                var new = old
-                new.fillGaps(from: record.storable)
-                guard new != old else { continue }
-                try StoredEdition(row: stored.editionRow, edition: old).update(to: new, db)
-                let fields = new.metadata.fields(differingFrom: old.metadata)
-                filled[isbn] = Metadata.Field.allCases.filter(fields.contains)
-                titles.append(stored.book.displayTitle)
-            }
-            return (filled, try summary("completed ", titles, of: logged, db))
+            let filled = try Self.fill(records, db)
+            return (filled.fields, try summary("completed ", filled.titles, of: logged, db))
         }
         return (filled, change)
+    }
+
+    public func complete(_ records: [ISBN: Metadata], at now: Date) async throws -> Int {
+        let saves = try await read { db in
+            try db.rows(
+                """
+                SELECT isbn, change.uuid, summary FROM edition JOIN change ON change.id = (
+                    SELECT change FROM changeRow JOIN change ON change.id = changeRow.change
+                    WHERE tableName = 'edition' AND key = json_array(edition.id) AND undone IS NULL
+                    ORDER BY changeRow.id DESC LIMIT 1)
+                WHERE isbn IN (SELECT value FROM json_each(?)) AND kind = ?
+                """, [jsonList(records.keys.map(\.digits)), Change.Kind.save.rawValue]
+            ).compactMap { row in
+                try row.isbn().map {
+                    (isbn: $0, save: ID<Change>(rawValue: row["uuid"]), summary: row["summary"] as String)
+                }
+            }
+        }
+        var rest = records
+        var count = 0
+        for (save, books) in Dictionary(grouping: saves, by: \.save) {
+            let part = rest.filter { record in books.contains { $0.isbn == record.key } }
+            let summary = books[0].summary
+            do {
+                count += try await changed(.save, continuing: save, mustContinue: true, at: now) { db, _ in
+                    (try Self.fill(part, db).titles.count, summary)
+                }.result
+            } catch is UndoRefusal {
+                // A person has just undone the save.
+                continue
+            }
+            for isbn in part.keys { rest[isbn] = nil }
+        }
+        guard !rest.isEmpty else { return count }
+        return count + (try await fillGaps(from: rest, continuing: nil, at: now).filled.count)
+    }
+
+    /// Fills empty fields of editions.
+    ///
+    /// - Returns: the filled fields by ISBN, and the titles of the books.
+    private static func fill(
+        _ records: [ISBN: Metadata], _ db: Database
+    ) throws -> (fields: [ISBN: [Metadata.Field]], titles: [String]) {
+        var filled: [ISBN: [Metadata.Field]] = [:]
+        var titles: [String] = []
+        for (isbn, record) in records.sorted(by: { $0.key < $1.key }) where !record.isWeakMatch {
+            let books = try StoredBook.fetch(db, "WHERE edition.isbn = ? ORDER BY copy.id LIMIT 1", [isbn.digits])
+            guard let stored = books.first else { continue }
+            let old = stored.book.edition
+            var new = old
+            new.fillGaps(from: record.storable)
+            guard new != old else { continue }
+            try StoredEdition(row: stored.editionRow, edition: old).update(to: new, db)
+            let fields = new.metadata.fields(differingFrom: old.metadata)
+            filled[isbn] = Metadata.Field.allCases.filter(fields.contains)
+            titles.append(stored.book.displayTitle)
+        }
+        return (filled, titles)
     }
 
     public func trash(
@@ -257,8 +302,12 @@ struct BookSaver {
         var edition = Edition(
             isbn: confirmed.isbn, isbnText: confirmed.isbnText?.storable(TextLimit.name),
             metadata: confirmed.metadata.storable, editedFields: confirmed.editedFields)
-        // A source may have answered after the person saw the book.
-        if let known = try confirmed.isbn.flatMap({ try knownRecord(of: $0, db) }) { edition.fillGaps(from: known) }
+        // A source may have answered after the person saw the captured book.
+        if confirmed.item != nil, edition.metadata.sources[.title] != .person,
+            let known = try confirmed.isbn.flatMap({ try knownRecord(of: $0, db) })
+        {
+            edition.fillGaps(from: known)
+        }
         // An edition may have no copies, for example in a file that another program has written.
         if let isbn = confirmed.isbn,
             let row = try db.value(Int64.self, "SELECT id FROM edition WHERE isbn = ?", [isbn.digits])

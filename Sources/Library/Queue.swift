@@ -53,6 +53,17 @@ extension LibraryFile: CaptureQueue {
         }
     }
 
+    public func waitingItems(with isbns: [ISBN]) async throws -> [QueueItem] {
+        try await read { db in
+            try db.rows(
+                """
+                SELECT \(StoredItem.columns) FROM intakeItem
+                WHERE state = 'waiting' AND isbn IN (SELECT value FROM json_each(?)) ORDER BY captured, id
+                """, [jsonList(isbns.map(\.digits))]
+            ).map { try StoredItem(row: $0).item }
+        }
+    }
+
     public func count(in states: Set<QueueItem.State>) async throws -> Int {
         try await read { db in
             try db.value(
@@ -252,6 +263,8 @@ extension StoredItem {
 
     /// The pause before the sources are queried again about an ISBN that none of them has found.
     static let notFoundPause: TimeInterval = 7 * 86_400
+    /// The pause if a source was left out because its rate limit was used up.
+    static let uncertainPause: TimeInterval = 86_400
     private static let firstPause: TimeInterval = 30
     private static let longestPause: TimeInterval = 3600
 
@@ -277,7 +290,9 @@ extension StoredItem {
             item.outcome = .notFound
             item.reason = answer.outcome.reason.map { $0 + missing }
             attempts = 0
-            return now.addingTimeInterval(Self.notFoundPause)
+            // A source that was left out for now may know the book.
+            let isUncertain = answer.notAsked.contains(where: \.isForNow)
+            return now.addingTimeInterval(isUncertain ? Self.uncertainPause : Self.notFoundPause)
         case .temporary(let failure), .blocked(let failure), .badData(let failure):
             item.outcome = answer.outcome.name
             item.reason = answer.outcome.reason

@@ -9,7 +9,7 @@ import Synchronization
 /// - A record from the offline index is enough if it has a title and authors; then no online source is queried.
 /// - The other sources are queried if the book has not been found, or if one of the ``Metadata/essentials`` is missing
 ///   that they may have. With the goal ``LookupGoal/title``, gaps are left to ``fillGaps()``.
-/// - Not the order of the requests decides which source wins a field, but the ``SourceOrder``.
+/// - The ``SourceOrder``, not the order of the requests, decides which source wins a field.
 /// - Answers are cached if they are *found* or *not found*. Answers from the index alone are cached only while other
 ///   sources are pending.
 /// - Every answer lists the sources that the caller has left out. The remaining sources are queried as usual.
@@ -66,15 +66,15 @@ public struct LookupChain: MetadataLookup {
 
     /// Asks the pending sources of all cached answers. Each source has 8 s of its own, because nobody waits for it.
     public func fillGaps(_ apply: @Sendable ([LookupAnswer]) async throws -> Void) async throws {
-        guard let cache else { return }
+        guard let cache, !configuration.isOffline else { return }
         let unreachable = UnreachableSources()
         var seen: Set<ISBN> = []
         while !Task.isCancelled {
-            let answers = try await cache.answersWithGaps(limit: Self.gapsAtOnce, at: policy.time.date())
+            let sources = try await sources()
+            let answers = try await cache.claimAnswersWithGaps(limit: Self.gapsAtOnce, at: policy.time.date())
             // An answer that is still there could not be stored.
             let new = answers.filter { seen.insert($0.isbn).inserted }
             guard !new.isEmpty else { return }
-            let sources = await availableSources()
             for answer in new {
                 let answer = await asked(answer, sources, unreachable)
                 guard !Task.isCancelled else { return }
@@ -114,11 +114,25 @@ public struct LookupChain: MetadataLookup {
             output.answers.yield(draft.answer(LookupSources(order: .standard), at: policy.time.date()))
         }
         guard !incomplete.isEmpty || !begun.isEmpty else { return }
-        let sources = await availableSources()
+        let sources: LookupSources
+        do { sources = try await self.sources() } catch {
+            let reason = "the setting that lists the sources cannot be read: \(error)"
+            let left = SourceOrder.standard.sources.map { NotAsked(source: $0, reason: reason) }
+            for draft in incomplete {
+                output.answers.yield(
+                    draft.answer(LookupSources(order: .standard, notAsked: left), at: policy.time.date()))
+            }
+            for answer in begun { output.answers.yield(answer) }
+            return
+        }
         let known = goal == .title ? incomplete.filter(\.hasTitle) : []
         await finish(known, sources, output)
         await ask(sources, incomplete.filter { goal == .record || !$0.hasTitle }, for: goal, output)
         for answer in begun where !Task.isCancelled {
+            guard !configuration.isOffline else {
+                output.answers.yield(answer)
+                continue
+            }
             let answer = await asked(answer, sources, output.unreachable)
             guard !Task.isCancelled else { return }
             await keep([answer])
@@ -152,13 +166,11 @@ public struct LookupChain: MetadataLookup {
         }
     }
 
-    private func availableSources() async -> LookupSources {
-        var sources = LookupSources(order: .standard)
-        do { sources.order = try await order() } catch {
-            let reason = "the setting that lists the sources cannot be read: \(error)"
-            sources.notAsked = sources.order.sources.map { NotAsked(source: $0, reason: reason) }
-            return sources
-        }
+    /// Returns the sources that are switched on, and those of them that can be queried now.
+    ///
+    /// - Throws: the error of ``order``.
+    private func sources() async throws -> LookupSources {
+        var sources = LookupSources(order: try await order())
         let now = policy.time.date()
         for source in configuration.sources(in: sources.order) {
             if configuration.isOffline {
@@ -178,7 +190,8 @@ public struct LookupChain: MetadataLookup {
         return sources
     }
 
-    /// The answers of a source that is asked at once; none if it was left out, because another source had a title.
+    /// The answers of a source that is asked at once; none for books that were left out, because another source had a
+    /// title.
     private struct Arrival: Sendable {
         let source: SourceName
         let isbns: [ISBN]
@@ -212,7 +225,7 @@ public struct LookupChain: MetadataLookup {
             if awaited[draft.isbn] == 0 { left.yield((draft, Deadline(policy.time).remainder)) }
         }
         for await arrival in arrivals {
-            var (done, further): ([LookupDraft], [LookupDraft]) = ([], [])
+            var (done, unchanged, further): ([LookupDraft], [LookupDraft], [LookupDraft]) = ([], [], [])
             for isbn in arrival.isbns {
                 guard var draft = open[isbn], let count = awaited[isbn] else { continue }
                 if let answers = arrival.answers { draft.add(answers[isbn] ?? .notFound, from: arrival.source) }
@@ -221,13 +234,21 @@ public struct LookupChain: MetadataLookup {
                 switch goal {
                 case .title where draft.hasTitle:
                     guard arrival.answers != nil else { break }
-                    if settled.insert(isbn) { done.append(draft) } else { further.append(draft) }
+                    draft.isAwaited = count > 1
+                    if settled.insert(isbn) {
+                        done.append(draft)
+                    } else if draft.hasRecord(of: arrival.source) {
+                        further.append(draft)
+                    } else {
+                        unchanged.append(draft)
+                    }
                 case .record where count == 1 && !draft.needsMore: done.append(draft)
                 case _ where count == 1: left.yield((draft, arrival.remainder ?? Deadline(policy.time).remainder))
                 default: break
                 }
             }
             await finish(done, sources, output)
+            await keep(unchanged.map { $0.answer(sources, at: policy.time.date()) })
             await finish(further, isFurther: true, sources, output)
         }
         left.finish()
@@ -296,8 +317,13 @@ public struct LookupChain: MetadataLookup {
     ) async {
         for source in sources.available {
             guard let record = draft.incompleteRecord(of: source) else { continue }
-            draft.complete(
-                with: await source.complete(record, of: draft.isbn, through: client(source)), from: source.name)
+            do throws(LookupError) {
+                let completed = try await source.complete(record, of: draft.isbn, through: client(source))
+                draft.complete(with: completed, from: source.name)
+            } catch {
+                // The record can be used as it is. The source stays pending.
+                draft.add(error.answer, from: source.name)
+            }
         }
     }
 

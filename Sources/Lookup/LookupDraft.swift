@@ -8,12 +8,15 @@ struct LookupDraft: Sendable {
     private var misses: [SourceName] = []
     private var failures: [(source: SourceName, answer: SourceAnswer)] = []
     private var notAsked: [NotAsked]
-    /// The sources that have said all they know about the book.
+    /// The sources that have given all they know about the book.
     private var exhausted: Set<SourceName> = []
     /// The sources that were asked to complete their records.
     private var completed: Set<SourceName> = []
     /// The sources that were pending in the cached answer with which the draft goes on; `nil` for a new draft.
     private let resumed: PendingSources?
+
+    /// True while another source has been asked and has not answered yet.
+    var isAwaited = false
 
     /// - Parameter notAsked: the sources that cannot be used, which the answer lists.
     init(_ isbn: ISBN, notAsked: [NotAsked]) {
@@ -29,7 +32,7 @@ struct LookupDraft: Sendable {
         guard case .found(let metadata, let source) = answer.outcome, let pending = answer.pending else { return nil }
         isbn = answer.isbn
         notAsked = answer.notAsked
-        records = [(source, metadata)]
+        records = metadata.parts(from: source)
         resumed = pending
     }
 
@@ -41,9 +44,11 @@ struct LookupDraft: Sendable {
         case .notFound:
             misses.append(source)
             exhausted.insert(source)
-        case .notAsked(let reason): leave(out: [NotAsked(source: source, reason: reason)])
-        case .temporary: failures.append((source, answer))
-        case .blocked, .badData:
+        case .notAsked(let reason, let isForNow):
+            leave(out: [NotAsked(source: source, reason: reason, isForNow: isForNow)])
+        // A network that requires a sign-in blocks every source, and does not do so for ever.
+        case .temporary, .blocked: failures.append((source, answer))
+        case .badData:
             failures.append((source, answer))
             exhausted.insert(source)
         }
@@ -75,7 +80,7 @@ struct LookupDraft: Sendable {
         var metadata = first
         for (_, other) in ranked(certain).dropFirst() { metadata.fillGaps(from: other) }
         if metadata.series == nil { metadata.seriesNumber = nil }
-        return (metadata, source)
+        return (metadata, metadata.sources[.title] ?? source)
     }
 
     /// The record so far, in which any certain match comes before a weak one.
@@ -90,12 +95,16 @@ struct LookupDraft: Sendable {
     /// True if another source should be queried, because there is no certain match or an essential field is missing.
     var needsMore: Bool { found.map { $0.isWeakMatch || !$0.missingEssentials.isEmpty } ?? true }
 
+    /// Returns true if the source has answered with a record.
+    func hasRecord(of source: SourceName) -> Bool { records.contains { $0.source == source } }
+
     /// Returns true if the source may add something to the records so far.
     func isAsked(of source: any OnlineSource) -> Bool { source.isAsked(for: isbn, found: found) }
 
     /// Returns the record that the source can complete with more requests; `nil` if there is none.
     func incompleteRecord(of source: any OnlineSource) -> Metadata? {
         guard !completed.contains(source.name), resumed?.sources.contains(source.name) ?? true,
+            found?.authorNames.isEmpty == true,
             let record = records.first(where: { $0.source == source.name })?.metadata, source.canComplete(record)
         else { return nil }
         return record
@@ -118,9 +127,12 @@ struct LookupDraft: Sendable {
                 && resumed?.sources.contains(source.name) ?? true
         }.map(\.name)
         guard !names.isEmpty else { return nil }
-        guard let resumed else { return PendingSources(names, due: now) }
+        guard let resumed else {
+            // A source that is still awaited must not be asked a second time.
+            return PendingSources(names, due: isAwaited ? now.addingTimeInterval(8) : now)
+        }
         let waits = failures.compactMap { _, answer in
-            if case .temporary(let failure) = answer { failure.retryAfter } else { nil }
+            if case .temporary(let failure) = answer { failure.retryAfter } else { nil as Duration? }
         }
         return resumed.postponed(names, by: waits.max(), at: now)
     }
@@ -136,7 +148,8 @@ struct LookupDraft: Sendable {
         guard wasAnsweredOnline else { return false }
         return switch outcome(.standard) {
         case .found(let metadata, _): !metadata.isWeakMatch || failures.isEmpty
-        case .notFound: true
+        // A source that was left out for now may know the book.
+        case .notFound: !notAsked.contains(where: \.isForNow)
         default: false
         }
     }
@@ -175,5 +188,19 @@ extension [ISBN] {
     /// Returns an answer for each ISBN.
     func answered(by answer: (ISBN) -> SourceAnswer) -> [ISBN: SourceAnswer] {
         Dictionary(map { ($0, answer($0)) }, uniquingKeysWith: { first, _ in first })
+    }
+}
+
+extension Metadata {
+    /// Returns the fields of each source as a record of its own, so that another source can be ranked between them. A
+    /// field without a source belongs to `source`.
+    fileprivate func parts(from source: SourceName) -> [(source: SourceName, metadata: Metadata)] {
+        let fields = Dictionary(grouping: filledFields) { sources[$0] ?? source }
+        return fields.map { source, fields in
+            var part = Metadata()
+            for field in fields { part.copy(field, from: self) }
+            part.isWeakMatch = isWeakMatch
+            return (source, part)
+        }
     }
 }

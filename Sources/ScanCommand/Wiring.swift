@@ -98,7 +98,7 @@ struct Wiring {
     static let firstBook =
         "To add the first book, use 'scan --isbn', 'scan --image', 'scan library add' or 'scan import'."
 
-    /// Returns the chain of all sources, in the order in which they are queried. Without a library, answers are not
+    /// Returns the chain of all sources, in the order in which they win a field. Without a library, answers are not
     /// stored. An offline index that cannot be read is reported and left out, so that capturing can
     /// continue.
     func lookup(_ library: LibraryFile?) -> LookupChain {
@@ -121,8 +121,7 @@ struct Wiring {
     func sourceOrder(_ library: LibraryFile?) async throws -> SourceOrder {
         if let order = settings.sourceOrder { return order }
         guard let stored = try await library?.setting(LibrarySetting.sources.rawValue) else { return .standard }
-        // A later version may know sources that this one does not.
-        return SourceOrder(parsing: stored) ?? .standard
+        return SourceOrder(stored: stored)
     }
 
     /// Queries each source that is switched on separately, within the rate limits of this machine. If the setting
@@ -177,7 +176,7 @@ struct Wiring {
 
     /// Asks other sources for what the records of captured books lack, and shows a progress bar.
     private func fillGaps(_ library: LibraryFile, _ flow: CaptureFlow, patience: Duration) async throws {
-        let gaps = try await library.answersWithGaps(limit: 10_000, at: Date()).count
+        let gaps = try await library.gapCount(at: Date())
         guard gaps > 0 else { return }
         let bar = ProgressBar("books completed", total: gaps)
         defer { bar.finish() }

@@ -162,35 +162,32 @@ public struct CaptureFlow: Sendable {
             // A book may already be saved when another source answers about it.
             let further = burst.filter { answer in !open.contains { $0.isbn == answer.isbn } }
             try await store(Dictionary(burst.map { ($0.isbn, $0) }, uniquingKeysWith: { $1 }))
-            if !further.isEmpty { _ = try await fillGaps(with: further, continuing: nil, deliver: deliver) }
+            if !further.isEmpty { _ = try await fillGaps(with: further, deliver: deliver) }
         }
     }
 
     /// Asks the sources that have not been asked yet about captured and saved books, and stores what they add: in the
-    /// queue for a book that waits there, and in the record of a saved book. What a person has entered, changed or
-    /// cleared stays as it is.
+    /// queue for a book that waits there, and in the record of a saved book, where undoing the save takes it back. What
+    /// a person has entered, changed or cleared stays as it is.
     ///
     /// - Parameter onAnswer: called after each book that was asked about.
-    /// - Returns: the number of saved books that got something. All of it is one change, which undo reverts.
+    /// - Returns: the number of saved books that got something.
     @discardableResult
     public func fillGaps(
         deliver: @escaping Delivery, onAnswer: @escaping @Sendable () -> Void = {}
     ) async throws -> Int {
-        let progress = SharedValue<(change: ID<Change>?, books: Int)>((nil, 0))
+        let books = SharedValue(0)
         try await lookup.fillGaps { answers in
-            let (change, filled) = try await fillGaps(
-                with: answers, continuing: progress.value.change, deliver: deliver)
-            progress.withLock { $0 = (change ?? $0.change, $0.books + filled) }
+            let filled = try await fillGaps(with: answers, deliver: deliver)
+            books.withLock { $0 += filled }
             onAnswer()
         }
-        return progress.value.books
+        return books.value
     }
 
-    private func fillGaps(
-        with answers: [LookupAnswer], continuing earlier: ID<Change>?, deliver: Delivery
-    ) async throws -> (change: ID<Change>?, filled: Int) {
+    private func fillGaps(with answers: [LookupAnswer], deliver: Delivery) async throws -> Int {
         let answers = Dictionary(answers.map { ($0.isbn, $0) }, uniquingKeysWith: { $1 })
-        let waiting = try await queue.items(in: [.waiting]).filter { answers[$0.isbn] != nil }
+        let waiting = try await queue.waitingItems(with: Array(answers.keys))
         if !waiting.isEmpty {
             let recorded = try await queue.record(
                 Dictionary(uniqueKeysWithValues: waiting.map { ($0.id, answers[$0.isbn]!) }), at: now())
@@ -199,8 +196,7 @@ public struct CaptureFlow: Sendable {
         let records = answers.compactMapValues { answer in
             if case .found(let metadata, _) = answer.outcome { metadata } else { nil as Metadata? }
         }
-        let (filled, change) = try await shelf.fillGaps(from: records, continuing: earlier, at: now())
-        return (change, filled.count)
+        return try await shelf.complete(records, at: now())
     }
 
     // MARK: Reading the queue

@@ -22,6 +22,15 @@ import Testing
         #expect(edit.title == title && edit.series == series && edit.seriesNumber == number)
     }
 
+    @Test func `a series other than the record's is only pointed out`() {
+        var book = metadata("Slocum and the Gunmen (Slocum Series #47)")
+        book.series = "Jove Westerns"
+        #expect(book.titleHint?.sentence == "The title seems to contain a series: Slocum Series, number 47.")
+        #expect(book.titleHint?.edit == nil)
+        book.series = "Slocum series"
+        #expect(book.titleHint?.edit?.title == "Slocum and the Gunmen")
+    }
+
     @Test func `a subtitle that the title repeats is offered without it`() {
         let hint = metadata("Weaving the Web: The Original Design", "the original design").titleHint
         #expect(hint?.kind == .repeatedSubtitle && hint?.edit?.title == "Weaving the Web")

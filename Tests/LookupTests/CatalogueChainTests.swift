@@ -119,7 +119,7 @@ import Testing
                 data: #"{"title": "EIN BUCH", "identifiers": {"isbn_13": ["\#(german.digits)"]}}"#, details: nil))
         catalogues.on("/sru/dnb", .xml(Self.record(german, title: "Ein Buch")))
         var rig = rig
-        rig.order = try #require(SourceOrder(parsing: "openlibrary,DNB"))
+        rig.order = SourceOrder(parsing: "openlibrary,DNB")
         let book = try #require(try await rig.outcome(of: german).metadata)
         #expect(book.title == "EIN BUCH" && book.publisher == "Mohr")
         #expect(catalogues.requests.count == 1 && rig.googleBooks.requests.isEmpty)
@@ -130,6 +130,7 @@ import Testing
     @Test func `the Library of Congress is left out while its five requests a minute are used up`() async throws {
         _ = try await rig.lookUp(german)
         let second = try await rig.lookUp(.odyssey)[0]
+        #expect(await rig.cache.kept.keys.sorted() == [german], "it may know the book")
         #expect(second.notAsked.map(\.source).contains(.loc))
         #expect(second.outcome == .notFound(asked: [.openLibrary, .k10plus, .citoid]))
     }
@@ -141,5 +142,20 @@ import Testing
 
     @Test func `the names of an order are read as they are written`() {
         #expect(SourceOrder(parsing: SourceOrder.standard.text) == .standard)
+    }
+
+    @Test func `the Library of Congress is not left out when it fails`() async throws {
+        catalogues.on("/sru/lcdb", .status(503))
+        for isbn in [german, .odyssey, .solaris, .kitchen] {
+            catalogues.on(
+                "/api/rest_v1/data/citation/mediawiki/\(isbn.digits)", .json(#"{"title": "Not found."}"#, status: 404))
+            #expect(try await rig.lookUp(isbn)[0].outcome.name == .temporary)
+            rig.clock.advance(by: .seconds(20))
+        }
+    }
+
+    @Test func `a stored order of a later version keeps off what is off`() {
+        #expect(SourceOrder(stored: "openLibrary, bibsys").sources == [.openLibrary])
+        #expect(SourceOrder(stored: "bibsys").sources.isEmpty)
     }
 }

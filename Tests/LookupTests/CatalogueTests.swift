@@ -8,25 +8,25 @@ import Testing
     @Test(arguments: [
         (
             Catalogue.dnb,
-            "https://services.dnb.de/sru/dnb?version=1.1&operation=searchRetrieve&query=NUM%3D9780140268867&recordSchema=MARC21-xml&startRecord=1&maximumRecords=10"
+            "https://services.dnb.de/sru/dnb?version=1.1&operation=searchRetrieve&query=NUM%3D9780140268867&recordSchema=MARC21-xml&startRecord=1&maximumRecords=5"
         ),
         (
             .bnf,
-            "https://catalogue.bnf.fr/api/SRU?version=1.2&operation=searchRetrieve&query=bib.isbn%20all%20%229780140268867%22&startRecord=1&maximumRecords=10"
+            "https://catalogue.bnf.fr/api/SRU?version=1.2&operation=searchRetrieve&query=bib.isbn%20all%20%229780140268867%22&startRecord=1&maximumRecords=5"
         ),
         (
             .k10plus,
-            "https://sru.k10plus.de/opac-de-627?version=1.1&operation=searchRetrieve&query=pica.isb=9780140268867&recordSchema=marcxml&startRecord=1&maximumRecords=10"
+            "https://sru.k10plus.de/opac-de-627?version=1.1&operation=searchRetrieve&query=pica.isb=9780140268867&recordSchema=marcxml&startRecord=1&maximumRecords=5"
         ),
         (
             .loc,
-            "https://lx2.loc.gov/sru/lcdb?version=1.1&operation=searchRetrieve&query=bath.ISBN=9780140268867%20or%20bath.ISBN=0140268863&recordSchema=marcxml&startRecord=1&maximumRecords=10"
+            "https://lx2.loc.gov/sru/lcdb?version=1.1&operation=searchRetrieve&query=bath.ISBN=9780140268867%20or%20bath.ISBN=0140268863&recordSchema=marcxml&startRecord=1&maximumRecords=5"
         ),
         (
             .bn,
-            "https://data.bn.org.pl/api/institutions/bibs.marcxml?isbnIssn=9780140268867&limit=10"
+            "https://data.bn.org.pl/api/institutions/bibs.marcxml?isbnIssn=9780140268867&limit=5"
         ),
-        (.libris, "https://libris.kb.se/xsearch?query=ISBN:9780140268867&format=json&n=10"),
+        (.libris, "https://libris.kb.se/xsearch?query=ISBN:9780140268867&format=json&n=5"),
         (.openBD, "https://api.openbd.jp/v1/get?isbn=9780140268867"),
         (.citoid, "https://en.wikipedia.org/api/rest_v1/data/citation/mediawiki/9780140268867"),
     ])
@@ -125,7 +125,7 @@ import Testing
     @Test func `a record of Libris becomes metadata, whether its values are texts or lists`() throws {
         let book = try read("libris-made.json", .libris, "9789100000011")
         #expect(book.title == "Den resande fyren" && book.subtitle == "en berättelse")
-        #expect(book.authorNames == ["Ida Lejongap", "Birgitta Bränning"])
+        #expect(book.authorNames == ["Ida Lejongap"] && book.authors.last?.name == "Birgitta Bränning")
         #expect(book.publisher == "Kust & Hav" && book.publishedDate == CalendarDay("2001") && book.language == "sv")
         #expect(book.description == "En fyr ger sig ut på resa.")
         #expect(book.identifiers == ["libris": ["1000002"]] && book.infoLink == "https://libris.kb.se/bib/1000002")

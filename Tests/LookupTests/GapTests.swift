@@ -48,17 +48,19 @@ import Testing
         #expect(answers.map(\.outcome.name) == [.found] && answers[0].pending == nil)
     }
 
-    @Test func `a source that fails is asked again after pauses that double, and given up after two days`() async throws
-    {
-        rig.googleBooks.on(google, .status(500))
+    @Test(arguments: [500, 403]) func `a source that fails is asked again, after pauses that double up to a day`(
+        _ status: Int
+    ) async throws {
+        rig.googleBooks.on(google, .status(status))
         _ = try await rig.lookUp(.odyssey, for: .title)
         var pauses: [Int] = []
-        while let pending = try await rig.fillGaps().first?.pending {
+        for _ in 0..<9 {
+            let pending = try #require(try await rig.fillGaps().first?.pending)
             pauses.append(Int(pending.due.timeIntervalSince(rig.clock.date).rounded()) / 60)
             #expect(try await rig.fillGaps().isEmpty)
             rig.clock.advance(by: .seconds(pending.due.timeIntervalSince(rig.clock.date) + 1))
         }
-        #expect(pauses == [10, 20, 40, 80, 160, 320, 640])
+        #expect(pauses == [10, 20, 40, 80, 160, 320, 640, 1280, 1500])
         #expect(await rig.cache.kept[.odyssey]?.outcome.name == .found)
     }
 
@@ -94,7 +96,7 @@ import Testing
         #expect(try await rig.lookUp(.odyssey, for: .title)[0].pending == nil)
     }
 
-    @Test func `120 titles need eight requests`() async throws {
+    @Test func `120 titles need ten requests`() async throws {
         let isbns = (0..<120).map { ISBN.sample(numbered: $0) }
         rig.openLibrary.on(
             "/api/books",
@@ -110,12 +112,74 @@ import Testing
             for await answer in try rig.chain().lookUp(round, for: .title, refresh: false)
             where answer.outcome.name == .found { found += 1 }
         }
-        #expect(found == 120 && rig.openLibrary.requests.count == 8 && rig.googleBooks.requests.isEmpty)
+        #expect(found == 120 && rig.openLibrary.requests.count == 10 && rig.googleBooks.requests.isEmpty)
     }
 
     @Test func `what could not be stored is asked for again`() async throws {
         _ = try await rig.lookUp(.odyssey, for: .title)
         await #expect(throws: NoAnswer.self) { try await rig.chain().fillGaps { _ in throw NoAnswer() } }
         #expect(try await rig.fillGaps().count == 1)
+    }
+
+    @Test func `gaps stay while offline mode is on, or the order of the sources cannot be read`() async throws {
+        _ = try await rig.lookUp(.odyssey, for: .title)
+        var rig = rig
+        rig.isOffline = true
+        #expect(try await rig.fillGaps().isEmpty)
+        #expect(try await rig.lookUp(.odyssey)[0].pending != nil)
+        rig.isOffline = false
+        rig.order = nil
+        await #expect(throws: NoAnswer.self) { try await rig.fillGaps() }
+        #expect(try await rig.lookUp(.odyssey)[0].pending != nil)
+        #expect(try await rig.lookUp(.solaris)[0].outcome.reason?.contains("cannot be read") == true)
+        rig.order = self.rig.order
+        #expect(try await rig.fillGaps().map(\.pending) == [nil])
+    }
+
+    @Test func `the names of authors are asked for again if their request fails`() async throws {
+        rig.openLibrary.on(
+            "/api/books",
+            .books(
+                data: #"{"title": "The Odyssey", "identifiers": {"isbn_13": ["\#(ISBN.odyssey.digits)"]}}"#,
+                details: nil))
+        rig.googleBooks.on(google, .json(#"{"kind":"books#volumes","totalItems":0}"#))
+        rig.openLibrary.on("/isbn/\(ISBN.odyssey.digits).json", .status(503))
+        _ = try await rig.lookUp(.odyssey, for: .title)
+        #expect(try await rig.fillGaps().first?.pending?.sources == [.openLibrary])
+    }
+
+    @Test func `a source that recovers wins the fields of its rank, whoever answered before`() async throws {
+        rig.openLibrary.on("/api/books", .status(503))
+        rig.googleBooks.on(
+            google,
+            .json(
+                """
+                {"kind": "books#volumes", "totalItems": 1, "items": [{"volumeInfo": {"title": "ODYSSEY", "authors": ["Homer"],
+                "publisher": "Another house",
+                "industryIdentifiers": [{"type": "ISBN_13", "identifier": "\(ISBN.odyssey.digits)"}]}}]}
+                """))
+        _ = try await rig.lookUp(.odyssey, for: .title)
+        rig.openLibrary.on(
+            "/api/books",
+            .books(
+                data: """
+                    {"title": "Odyssey", "publishers": [{"name": "A house"}],
+                     "identifiers": {"isbn_13": ["\(ISBN.odyssey.digits)"]}}
+                    """,
+                details: nil))
+        rig.clock.advance(by: .seconds(3600))
+        let book = try #require(try await rig.fillGaps().first?.outcome.metadata)
+        #expect(book.title == "Odyssey" && book.publisher == "A house" && book.authorNames == ["Homer"])
+    }
+
+    @Test func `a network that leads nowhere is found out with two sources`() async throws {
+        let unreachable = UnreachableSources()
+        let error = LookupError.temporary(SourceError(source: .dnb, reason: "no answer"))
+        unreachable.timedOut(.dnb, error)
+        #expect(unreachable.error(of: .citoid) == nil)
+        unreachable.timedOut(.openLibrary, error)
+        #expect(unreachable.error(of: .citoid) == error)
+        unreachable.connected()
+        #expect(unreachable.error(of: .citoid) == nil && unreachable.error(of: .dnb) == error)
     }
 }

@@ -36,7 +36,7 @@ actor MemoryCache: AnswerCache {
         }
         return answers
     }
-    func answersWithGaps(limit: Int, at now: Date) async throws -> [LookupAnswer] {
+    func claimAnswersWithGaps(limit: Int, at now: Date) async throws -> [LookupAnswer] {
         let due = kept.values.filter { $0.pending.map { $0.due <= now } ?? false }
         return Array(due.sorted { $0.isbn < $1.isbn }.prefix(limit))
     }
@@ -61,8 +61,8 @@ struct Rig {
     var isOffline = false
     /// The catalogues that are asked, and their addresses.
     var catalogues: [SourceName: String] = [:]
-    /// The sources that are switched on.
-    var order = SourceOrder([.openLibrary, .googleBooks])
+    /// The sources that are switched on; `nil` if they cannot be read.
+    var order: SourceOrder? = SourceOrder([.openLibrary, .googleBooks])
     var limits = HTTPLimits(connect: .seconds(3), total: .seconds(8), slowFor: .seconds(5))
 
     init(states: MemoryStates = MemoryStates()) throws {
@@ -91,7 +91,8 @@ struct Rig {
             http: HTTPClient(userAgent: configuration.userAgent), states: states,
             time: LookupClock(clock, date: date ?? { clock.date }), jitter: { 1 }, limits: limits, report: report)
         return LookupChain(
-            configuration, index: index, notAsked: notAsked, order: { [order] in order }, cache: cache,
+            configuration, index: index, notAsked: notAsked, order: { [order] in try order ?? { throw NoAnswer() }() },
+            cache: cache,
             policy: policy)
     }
 

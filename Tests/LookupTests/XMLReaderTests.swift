@@ -87,7 +87,9 @@ import Testing
 }
 
 @Suite struct HostileMarcTests {
-    @Test(.timeLimit(.minutes(minutes(1))), arguments: ["dnb-made.xml", "bnf-made.xml", "k10plus-made.xml", "bn-made.xml"])
+    @Test(
+        .timeLimit(.minutes(minutes(1))),
+        arguments: ["dnb-made.xml", "bnf-made.xml", "k10plus-made.xml", "bn-made.xml"])
     func `hundreds of damaged records cause no crash, and no field exceeds its limit`(_ name: String) throws {
         let sound = Array(try fixture(name).utf8)
         var random = SplitMix(seed: 7)

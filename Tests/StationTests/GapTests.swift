@@ -27,19 +27,44 @@ private let emma = "9780141439587"
         #expect(book.edition.metadata.sources[.pageCount] == .dnb)
     }
 
-    @Test func `of many books are one change, which undo reverts`() async throws {
+    @Test func `are filled in the change that saved the books, so that one undo takes back both`() async throws {
         let bench = try Workbench([dune: .found("Dune"), emma: .found("Emma")])
         let events = try await bench.settle(bench.capture(dune, emma))
+        let save = try #require(try await bench.library.lastChange())
         bench.lookup.addGaps([
             try answer(dune, .found("Dune", pages: 528)), try answer(emma, .found("Emma", pages: 474)),
         ])
         #expect(try await bench.flow.fillGaps(deliver: { _ in }) == 2)
-        let change = try #require(try await bench.library.lastChange())
-        _ = try await bench.library.undo(change.id, at: Date())
+        let last = try #require(try await bench.library.lastChange())
+        #expect(last.id == save.id && last.summary == save.summary)
+        _ = try await bench.library.undo(save.id, at: Date())
+        for event in events { #expect(try await bench.library.book(try #require(event.copy)) == nil) }
+        _ = try await bench.library.redo(save.id, at: Date())
         for event in events {
-            let book = try await bench.library.book(try #require(event.copy))
-            #expect(book?.edition.metadata.pageCount == nil && book?.edition.metadata.title != nil)
+            #expect(try await bench.library.book(try #require(event.copy))?.edition.metadata.pageCount != nil)
         }
+    }
+
+    @Test func `are a change of their own if a person has edited the book since`() async throws {
+        let bench = try Workbench([dune: .found("Dune")])
+        let copy = try #require(try await bench.settle(bench.capture(dune))[0].copy)
+        _ = try await bench.library.update(copy, at: Date()) { $0.edition.metadata.title = "Dune I" }
+        bench.lookup.addGaps([try answer(dune, .found("Dune", pages: 528))])
+        #expect(try await bench.flow.fillGaps(deliver: { _ in }) == 1)
+        let change = try #require(try await bench.library.lastChange())
+        #expect(change.summary == "completed \"Dune I\"")
+        _ = try await bench.library.undo(change.id, at: Date())
+        let book = try await bench.library.book(copy)
+        #expect(book?.displayTitle == "Dune I" && book?.edition.metadata.pageCount == nil)
+    }
+
+    @Test func `of a book whose save was undone stay open`() async throws {
+        let bench = try Workbench([dune: .found("Dune")])
+        _ = try await bench.settle(bench.capture(dune))
+        _ = try await bench.library.undo(try #require(try await bench.library.lastChange()).id, at: Date())
+        bench.lookup.addGaps([try answer(dune, .found("Dune", pages: 528))])
+        #expect(try await bench.flow.fillGaps(deliver: { _ in }) == 0)
+        #expect(try await bench.library.items(in: [.waiting]).first?.metadata?.pageCount == 528)
     }
 
     @Test func `are not filled over what a person has entered or cleared`() async throws {

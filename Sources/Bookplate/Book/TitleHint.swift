@@ -58,6 +58,10 @@ extension Metadata {
         var (name, number): (String?, String?) = (inner.lowercased().hasSuffix(" series") ? inner : nil, nil)
         if let match = inner.wholeMatch(of: numbered) { (name, number) = (String(match.1), String(match.2)) }
         guard let name, !rest.isEmpty, name.contains(where: \.isLetter) else { return nil }
-        return TitleHint(kind: .series, title: rest, series: series ?? name, seriesNumber: seriesNumber ?? number)
+        // If the record names another series, only a person can say which is right.
+        let isKnown = series.map { $0.lowercased() == name.lowercased() } ?? true
+        return TitleHint(
+            kind: .series, title: isKnown ? rest : nil, series: name,
+            seriesNumber: number ?? (isKnown ? seriesNumber : nil))
     }
 }

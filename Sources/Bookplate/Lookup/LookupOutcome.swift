@@ -3,7 +3,7 @@ import FoundationEssentials
 /// The outcome of looking up one ISBN. The five cases are kept apart, because an outage does not mean that there is no
 /// such book.
 public enum LookupOutcome: Sendable, Equatable {
-    /// The record, and the first source that knew the ISBN. Each field of the record has its own source.
+    /// The record, and the source of its title. Each field of the record has its own source.
     case found(Metadata, from: SourceName)
     /// No source knows the ISBN. All sources that were queried have answered, and at least one of them is an online
     /// source.
@@ -64,10 +64,13 @@ public struct NotAsked: Sendable, Equatable {
     public var source: SourceName
     /// The reason for people, without a full stop, such as "needs a key" or "offline is switched on".
     public var reason: String
+    /// True if the source may be asked within minutes, because only its rate limit was used up.
+    public var isForNow: Bool
 
-    public init(source: SourceName, reason: String) {
+    public init(source: SourceName, reason: String, isForNow: Bool = false) {
         self.source = source
         self.reason = reason
+        self.isForNow = isForNow
     }
 }
 
@@ -99,22 +102,19 @@ public struct PendingSources: Sendable, Equatable, Codable {
     public var sources: [SourceName]
     /// The time from which they are to be asked.
     public var due: Date
-    /// The number of attempts in which all of them failed.
+    /// The number of attempts so far.
     public var attempts = 0
 
     private static let firstPause: TimeInterval = 600
+    /// A day and an hour, because a quota for a day ends at midnight.
     private static let longestPause: TimeInterval = 90_000
-    private static let mostAttempts = 8
 
     public init(_ sources: [SourceName], due: Date) { (self.sources, self.due) = (sources, due) }
 
-    /// Returns what is pending after another attempt that failed. The pauses double from ten minutes, and are longer if
-    /// a source asks for that.
-    ///
-    /// - Returns: `nil` after eight attempts, which take about two days.
-    public func postponed(_ sources: [SourceName], by wait: Duration?, at now: Date) -> PendingSources? {
-        guard attempts + 1 < Self.mostAttempts else { return nil }
-        let pause = max(Self.firstPause * Double(1 << attempts), (wait ?? .zero) / .seconds(1))
+    /// Returns what is pending after another attempt that failed. The pauses double from ten minutes up to a day, and
+    /// are longer if a source asks for that.
+    public func postponed(_ sources: [SourceName], by wait: Duration?, at now: Date) -> PendingSources {
+        let pause = max(Self.firstPause * Double(1 << min(10, attempts)), (wait ?? .zero) / .seconds(1))
         var next = PendingSources(sources, due: now.addingTimeInterval(min(Self.longestPause, pause)))
         next.attempts = attempts + 1
         return next

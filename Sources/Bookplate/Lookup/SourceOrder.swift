@@ -23,6 +23,13 @@ public struct SourceOrder: Sendable, Equatable {
         self.sources = sources
     }
 
+    /// Reads an order that another version of the program may have stored. Names that this version does not know are
+    /// left out, so that a source that is switched off stays off.
+    public init(stored text: String) {
+        let names = text.split(separator: ",").map { String($0).cleaned }
+        sources = names.compactMap { name in Self.standard.sources.first { $0.rawValue == name } }
+    }
+
     /// The names with commas between them, as ``init(parsing:)`` reads them.
     public var text: String { sources.map(\.rawValue).joined(separator: ", ") }
 

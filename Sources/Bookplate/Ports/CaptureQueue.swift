@@ -12,6 +12,8 @@ public protocol CaptureQueue: Sendable {
     ) async throws -> [QueueItem]
     /// Returns the items in these states, oldest first.
     func items(in states: Set<QueueItem.State>) async throws -> [QueueItem]
+    /// Returns the waiting items with these ISBNs, oldest first.
+    func waitingItems(with isbns: [ISBN]) async throws -> [QueueItem]
     /// Returns the number of items in these states.
     func count(in states: Set<QueueItem.State>) async throws -> Int
     /// Returns the item with this id.

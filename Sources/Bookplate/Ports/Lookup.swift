@@ -16,13 +16,14 @@ public protocol MetadataSource: Sendable {
 public enum SourceAnswer: Sendable, Equatable {
     case found(Metadata)
     case notFound
-    case notAsked(reason: String)
+    /// The source was left out; `isForNow` says that it may be asked within minutes.
+    case notAsked(reason: String, isForNow: Bool = false)
     case temporary(SourceError)
     case blocked(SourceError)
     case badData(SourceError)
 }
 
-/// The end of a lookup.
+/// The point at which a lookup ends.
 public enum LookupGoal: Sendable {
     /// A record with a title, from the first source that has one. The sources that may fill its gaps are
     /// ``LookupAnswer/pending``, and are asked later by ``MetadataLookup/fillGaps()``.
@@ -62,8 +63,9 @@ public protocol AnswerCache: Sendable {
     func answers(for isbns: [ISBN], at now: Date) async throws -> [ISBN: LookupAnswer]
     /// Caches the outcomes *found* and *not found*, with the pending sources; other outcomes are ignored.
     func keep(_ answers: [LookupAnswer], at now: Date) async throws
-    /// Returns the cached answers whose pending sources are to be asked now, those that are due longest first.
-    func answersWithGaps(limit: Int, at now: Date) async throws -> [LookupAnswer]
+    /// Returns the cached answers whose pending sources are to be asked now, those that are due longest first. For the
+    /// next minute, no other process gets them.
+    func claimAnswersWithGaps(limit: Int, at now: Date) async throws -> [LookupAnswer]
 }
 
 /// The rate limits of the sources, shared by all processes on this machine.

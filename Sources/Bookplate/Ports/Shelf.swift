@@ -14,16 +14,12 @@ public protocol Shelf: Sendable {
     func add(_ confirmed: [Confirmed], continuing change: ID<Change>?, at now: Date) async throws -> [SaveResult]
     /// Returns all copies of the editions with these ISBNs, including copies in the trash.
     func books(with isbns: [ISBN]) async throws -> [ISBN: [Book]]
-    /// Fills empty fields of editions with what sources know. A field that has a value, or that a person has edited,
-    /// stays as it is. Records that may be another book's are left out.
+    /// Fills empty fields of editions with what sources know, as a part of the change that saved the book, so that one
+    /// undo takes back both. If a later change has touched the edition, this is a change of its own. A field that has a
+    /// value, or that a person has edited, stays as it is. Records that may be another book's are left out.
     ///
-    /// - Parameter earlier: the change that this one continues, so that one undo reverts both; `nil` to begin a new
-    ///   change. A new change also begins if the given change has been undone or removed in the meantime.
-    /// - Returns: the fields that were filled, for each edition in which something changed, and the change, which undo
-    ///   reverts. The change is `nil` if nothing changed.
-    func fillGaps(
-        from records: [ISBN: Metadata], continuing earlier: ID<Change>?, at now: Date
-    ) async throws -> (filled: [ISBN: [Metadata.Field]], change: ID<Change>?)
+    /// - Returns: the number of editions in which something changed.
+    func complete(_ records: [ISBN: Metadata], at now: Date) async throws -> Int
 }
 
 /// The saved collection, whose books can also be edited, moved to the trash and purged.
@@ -52,6 +48,16 @@ public protocol EditableShelf: Shelf {
         _ ids: [ID<Copy>], continuing earlier: ID<Change>?, at now: Date,
         _ change: @escaping @Sendable (inout Copy) throws -> Void
     ) async throws -> (changed: Int, change: ID<Change>?)
+    /// Fills empty fields of editions with what sources know, as one change. A field that has a value, or that a person
+    /// has edited, stays as it is. Records that may be another book's are left out.
+    ///
+    /// - Parameter earlier: the change that this one continues, so that one undo reverts both; `nil` to begin a new
+    ///   change. A new change also begins if the given change has been undone or removed in the meantime.
+    /// - Returns: the fields that were filled, for each edition in which something changed, and the change, which undo
+    ///   reverts. The change is `nil` if nothing changed.
+    func fillGaps(
+        from records: [ISBN: Metadata], continuing earlier: ID<Change>?, at now: Date
+    ) async throws -> (filled: [ISBN: [Metadata.Field]], change: ID<Change>?)
     /// Moves copies to the trash, where they stay for ``Trash/keptDays`` days. Otherwise, this is like
     /// ``update(_:continuing:at:_:)``.
     func trash(

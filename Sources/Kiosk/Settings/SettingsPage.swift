@@ -36,7 +36,7 @@ struct SettingsPage: Sendable {
                 "origin": texts("settings.origin.\(setting.origin)"), "explanation": setting.explanation,
             ]
         }
-        let order = stored[LibrarySetting.sources.rawValue].flatMap(SourceOrder.init(parsing:)) ?? .standard
+        let order = stored[LibrarySetting.sources.rawValue].map(SourceOrder.init(stored:)) ?? .standard
         view["sources"] = texts.views(of: maintenance.sourceOrder ?? order, isFixed: maintenance.sourceOrder != nil)
         if maintenance.sourceOrder != nil { view["areSourcesFixed"] = true }
         view["isOffline"] = program.contains { $0.name == "offline" && $0.value == "1" }

@@ -61,18 +61,19 @@ struct Catalogue: Sendable {
     /// Poland. Source: data.bn.org.pl/docs/bibs.
     static let bn = Catalogue(
         name: .bn, base: "https://data.bn.org.pl", groups: ["97883"],
-        request: { "api/institutions/bibs.marcxml?isbnIssn=\($0[0].digits)&limit=10" },
+        request: { "api/institutions/bibs.marcxml?isbnIssn=\($0[0].digits)&limit=5" },
         read: MarcSource(name: .bn, dialect: .marc21, scheme: "bn").read)
 
     /// Sweden. Source: libris.kb.se/help/tech_xsearch_swe.jsp.
     static let libris = Catalogue(
         name: .libris, base: "https://libris.kb.se", groups: ["97891"],
-        request: { "xsearch?query=ISBN:\($0[0].digits)&format=json&n=10" }, read: Libris.read)
+        request: { "xsearch?query=ISBN:\($0[0].digits)&format=json&n=5" }, read: Libris.read)
 
-    /// Japan. It answers for up to 1,000 numbers, but an address has at most 2,048 bytes. Source: openbd.jp.
+    /// Japan. It answers for up to 1,000 numbers, but a record may have 30 KB, and an answer at most 1 MiB. Source:
+    /// openbd.jp.
     static let openBD = Catalogue(
         name: .openBD, base: "https://api.openbd.jp", groups: ["9784"], missingFields: [],
-        batchSize: 100,
+        batchSize: 30,
         request: { "v1/get?isbn=" + $0.map(\.digits).joined(separator: ",") }, read: OpenBD.read)
 
     /// Wikipedia's citation service, which asks many catalogues itself and is slow. Source:
@@ -97,7 +98,7 @@ struct Catalogue: Sendable {
             request: { isbns in
                 // The Library of Congress counts records but sends none if startRecord is missing.
                 "\(path)?version=\(version)&operation=searchRetrieve&query=\(query(isbns[0]))"
-                    + (schema.map { "&recordSchema=\($0)" } ?? "") + "&startRecord=1&maximumRecords=10"
+                    + (schema.map { "&recordSchema=\($0)" } ?? "") + "&startRecord=1&maximumRecords=5"
             }, read: MarcSource(name: name, dialect: dialect, scheme: scheme).read)
     }
 }

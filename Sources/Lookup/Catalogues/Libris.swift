@@ -18,8 +18,10 @@ enum Libris {
         var metadata = Metadata()
         (metadata.title, metadata.subtitle) =
             FieldLimits.texts(record["title"]).first.map { MarcText.title($0) } ?? (nil, nil)
-        // xsearch gives no roles; the first of the names is the author.
-        for name in FieldLimits.texts(record["creator"]) { metadata.authors.add(PersonName.displayed(name), .author) }
+        // xsearch gives no roles. The first of the names is the author; the others may be translators or illustrators.
+        for (number, name) in FieldLimits.texts(record["creator"]).enumerated() {
+            metadata.authors.add(PersonName.displayed(name), number == 0 ? .author : .other)
+        }
         // The place precedes the publisher. After the publisher may come the printer.
         metadata.publisher =
             FieldLimits.texts(record["publisher"]).lazy.map { text in

@@ -1,6 +1,7 @@
 import CXML
 
-/// The limits for XML from catalogues. An answer with ten records has about 1 MB, in 30,000 nodes, eight levels deep.
+/// The limits for XML from catalogues. An answer with five records has at most some hundred kilobytes, in 15,000 nodes,
+/// eight levels deep.
 enum XMLLimit {
     /// The maximum size of an answer in bytes.
     static let bytes = 4 << 20

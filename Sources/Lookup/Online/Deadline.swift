@@ -70,10 +70,36 @@ final class Deadline: Sendable {
 /// The sources that one call of the lookup could not reach, or that refused its requests because they need a key. The
 /// call does not query these sources for its other books.
 final class UnreachableSources: Sendable {
-    private let errors = Mutex<[SourceName: LookupError]>([:])
+    private struct State {
+        var errors: [SourceName: LookupError] = [:]
+        /// The last error of a connection, and the number of sources that had one.
+        var blackHole: (error: LookupError, sources: Int)?
+        var hasConnected = false
+    }
 
-    func add(_ source: SourceName, _ error: LookupError) { errors.withLock { $0[source] = error } }
-    func error(of source: SourceName) -> LookupError? { errors.withLock { $0[source] } }
+    private let state = Mutex(State())
+
+    func add(_ source: SourceName, _ error: LookupError) { state.withLock { $0.errors[source] = error } }
+
+    /// Notes a source that did not accept a connection in time.
+    func timedOut(_ source: SourceName, _ error: LookupError) {
+        state.withLock { state in
+            state.errors[source] = error
+            state.blackHole = (error, (state.blackHole?.sources ?? 0) + 1)
+        }
+    }
+
+    func connected() { state.withLock { $0.hasConnected = true } }
+
+    /// Returns the error of a source that need not be tried; `nil` if it may be reachable. If two sources did not
+    /// accept a connection and no other did, the network leads nowhere, and the rest would only take more time.
+    func error(of source: SourceName) -> LookupError? {
+        state.withLock { state in
+            if let error = state.errors[source] { return error }
+            guard !state.hasConnected, let hole = state.blackHole, hole.sources >= 2 else { return nil }
+            return hole.error
+        }
+    }
 }
 
 /// The clocks of a lookup: one for durations, and the calendar time for data that processes share.

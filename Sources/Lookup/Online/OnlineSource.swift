@@ -32,7 +32,9 @@ protocol OnlineSource: Sendable {
     func canComplete(_ metadata: Metadata) -> Bool
 
     /// Requests the fields that are missing from a record, if the source has another address for them.
-    func complete(_ metadata: Metadata, of isbn: ISBN, through client: SourceClient) async -> Metadata
+    func complete(
+        _ metadata: Metadata, of isbn: ISBN, through client: SourceClient
+    ) async throws(LookupError) -> Metadata
 }
 
 extension OnlineSource {
@@ -45,7 +47,9 @@ extension OnlineSource {
     }
 
     func canComplete(_ metadata: Metadata) -> Bool { false }
-    func complete(_ metadata: Metadata, of isbn: ISBN, through client: SourceClient) async -> Metadata { metadata }
+    func complete(
+        _ metadata: Metadata, of isbn: ISBN, through client: SourceClient
+    ) async throws(LookupError) -> Metadata { metadata }
 
     func failure(_ reason: String, retryAfter: Duration? = nil) -> SourceError {
         SourceError(source: name, reason: reason, retryAfter: retryAfter)

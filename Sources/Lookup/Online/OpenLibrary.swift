@@ -11,7 +11,7 @@ struct OpenLibrary: OnlineSource {
     let covers: CoverAddress
 
     var name: SourceName { .openLibrary }
-    var batchSize: Int { 40 }
+    var batchSize: Int { 25 }
     var isAskedAtOnce: Bool { true }
 
     /// The maximum number of authors per book whose names are requested one by one.
@@ -81,26 +81,23 @@ struct OpenLibrary: OnlineSource {
     /// An edition without an author of its work gives the keys of its own authors.
     func canComplete(_ metadata: Metadata) -> Bool { metadata.authorNames.isEmpty }
 
-    /// Requests the authors' names if the edition gives only their keys. If a request fails, the fields found so far
-    /// are kept.
-    func complete(_ metadata: Metadata, of isbn: ISBN, through client: SourceClient) async -> Metadata {
+    /// Requests the authors' names if the edition gives only their keys.
+    func complete(
+        _ metadata: Metadata, of isbn: ISBN, through client: SourceClient
+    ) async throws(LookupError) -> Metadata {
         var metadata = metadata
-        do throws(LookupError) {
-            guard let edition = try await record("isbn/\(isbn.digits).json", through: client) else { return metadata }
-            fill(&metadata, from: edition, isbn)
-            guard metadata.authorNames.isEmpty else { return metadata }
-            var authors: [Contributor] = []
-            for key in OpenLibraryEdition.authorKeys(edition).prefix(Self.authorRequests) {
-                guard let author = try await record("authors/\(key).json", through: client),
-                    let name = FieldLimits.text(author["name"])
-                else { continue }
-                authors.append(Contributor(name: name))
-            }
-            metadata.authors.insert(contentsOf: authors, at: 0)
-            if !authors.isEmpty { metadata.sources[.authors] = name }
-        } catch {
-            // The record can still be used; another source or a later refresh may fill the remaining fields.
+        guard let edition = try await record("isbn/\(isbn.digits).json", through: client) else { return metadata }
+        fill(&metadata, from: edition, isbn)
+        guard metadata.authorNames.isEmpty else { return metadata }
+        var authors: [Contributor] = []
+        for key in OpenLibraryEdition.authorKeys(edition).prefix(Self.authorRequests) {
+            guard let author = try await record("authors/\(key).json", through: client),
+                let name = FieldLimits.text(author["name"])
+            else { continue }
+            authors.append(Contributor(name: name))
         }
+        metadata.authors.insert(contentsOf: authors, at: 0)
+        if !authors.isEmpty { metadata.sources[.authors] = name }
         return metadata
     }
 

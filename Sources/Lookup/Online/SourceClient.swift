@@ -80,7 +80,7 @@ struct SourceClient: Sendable {
             case .notSent(let error): throw error
             case .failed(let error, let isWorthRetrying, let isSourcesFault):
                 if isWorthRetrying, number < options.attempts, await pause(after: number, error) { continue }
-                if case .notAsked = error { unreachable.add(source, error) }
+                if case .notAsked(_, isForNow: false) = error { unreachable.add(source, error) }
                 let date = now
                 await update { state in
                     if isSourcesFault { state.breaker.failed(at: date) }
@@ -103,6 +103,7 @@ struct SourceClient: Sendable {
             } catch {
                 return failed(error)
             }
+            unreachable.connected()
             policy.observe(answer)
             guard answer.isRedirect else {
                 guard
@@ -135,7 +136,7 @@ struct SourceClient: Sendable {
         case .offline: unreachable.add(source, error)
         case .timedOut(connecting: true):
             deadline.spendConnecting(keepsSome: reserve > .zero)
-            unreachable.add(source, error)
+            unreachable.timedOut(source, error)
         default: break
         }
         let isSourcesFault =
@@ -184,8 +185,8 @@ struct SourceClient: Sendable {
                     hasWaited = true
                     continue
                 case .refused(let error): return error
-                case .tooLong(_, let reason) where options.isSkippedWhenBusy: return .notAsked(reason: reason)
-                case .retryAfter(let wait), .tooLong(let wait, reason: _):
+                case .busy where options.isSkippedWhenBusy: return .notAsked(reason: decision.reason, isForNow: true)
+                case .retryAfter(let wait), .tooLong(let wait, reason: _), .busy(let wait):
                     return .temporary(SourceError(source: source, reason: decision.reason, retryAfter: wait))
                 }
             } catch {
@@ -235,6 +236,8 @@ enum RateLimitDecision: Sendable, Equatable {
     case retryAfter(Duration)
     /// The necessary wait is longer than the time that is left. The request was not counted against the rate limits.
     case tooLong(Duration, reason: String)
+    /// As ``tooLong``, because of other requests from this machine.
+    case busy(Duration)
     case refused(LookupError)
 
     /// Decides if a request may be sent. If so, the request is counted in the state; otherwise the state stays
@@ -259,7 +262,7 @@ enum RateLimitDecision: Sendable, Equatable {
                 rest,
                 reason: "failed \(state.breaker.failures) times in a row and will not be queried again for a while")
         } else if wait > longestWait {
-            self = .tooLong(wait, reason: "other requests from this machine must be sent first")
+            self = .busy(wait)
         } else {
             state = next
             self = wait > .zero ? .after(wait) : .now
@@ -270,8 +273,11 @@ enum RateLimitDecision: Sendable, Equatable {
 
     /// The reason for the wait, as a message for people.
     var reason: String {
-        guard case .tooLong(_, let reason) = self else { return Self.restReason }
-        return reason
+        switch self {
+        case .tooLong(_, let reason): reason
+        case .busy: "other requests from this machine must be sent first"
+        default: Self.restReason
+        }
     }
 }
 
@@ -300,7 +306,8 @@ extension LookupError {
             guard let wait = failure.retryAfter else { return }
             state.restUntil = now.addingTimeInterval(wait / .seconds(1))
             state.restReason = wait > RetryAfter.longest ? failure.reason : nil
-        case .notAsked(let reason):
+        case .notAsked(_, isForNow: true): break
+        case .notAsked(let reason, _):
             let day = 86_400.0
             state.notAskedUntil = Date(
                 timeIntervalSince1970: (now.timeIntervalSince1970 / day).rounded(.down) * day + day)

@@ -191,7 +191,7 @@ enum Setting: String, CaseIterable {
         case .caFile: "a PEM file with the certificate authorities to trust instead of the system's"
         case .offline: "1 to turn online lookup off, 0 to turn it on"
         case .dnbURL, .bnfURL, .bnURL, .librisURL, .openBDURL, .k10plusURL, .locURL, .citoidURL:
-            "the base address of \(catalogue?.displayName ?? "")"
+            "the base address of the catalogue \(catalogue?.displayName ?? "")"
         }
     }
 

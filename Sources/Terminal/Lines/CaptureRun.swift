@@ -167,7 +167,7 @@ package struct CaptureRun: Sendable {
         }
         for await news in station.news {
             try await show(news)
-            if case .known(let row, _) = news, case .leave = answer { leave([row.candidate]) }
+            if case .known(let row, isFirst: true) = news, case .leave = answer { leave([row.candidate]) }
             if case .inputEnded = news { return }
         }
     }
@@ -178,7 +178,9 @@ package struct CaptureRun: Sendable {
     func show(_ news: Station.News) async throws {
         switch news {
         case .captured(let row): events.show([.captured(row.candidate.item)], inBackground: true)
-        case .known(let row, _): events.show([.lookedUp(row.candidate.item)].compactMap { $0 })
+        case .known(let row, isFirst: true): events.show([.lookedUp(row.candidate.item)].compactMap { $0 })
+        // What further sources add is not an event of its own.
+        case .known: break
         case .settled(let settled):
             let batch = await station.contents.batch
             events.reportMissingSources(
