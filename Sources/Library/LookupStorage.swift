@@ -28,9 +28,6 @@ extension LibraryFile: AnswerCache {
     /// clock was set back.
     private static let longestWait: Int64 = 2 * 86_400_000
 
-    /// The time for which one process asks the pending sources of an answer alone, in milliseconds.
-    private static let claim: Int64 = 60_000
-
     /// Returns the number of cached answers whose pending sources are to be asked now.
     public func gapCount(at now: Date) async throws -> Int {
         try await read { db in
@@ -40,24 +37,28 @@ extension LibraryFile: AnswerCache {
         }
     }
 
-    public func claimAnswersWithGaps(limit: Int, at now: Date) async throws -> [LookupAnswer] {
-        // Most rounds find nothing, and must not take the lock for writing.
-        guard try await gapCount(at: now) > 0 else { return [] }
-        return try await write { db in
+    public func answersWithGaps(limit: Int, at now: Date) async throws -> [LookupAnswer] {
+        try await read { db in
             let rows = try db.rows(
                 """
                 SELECT isbn, content FROM answer
                 WHERE gapsDue <= ?1 OR gapsDue > ?1 + ?2
                 ORDER BY gapsDue, isbn LIMIT ?3
                 """, [now.milliseconds, Self.longestWait, limit])
-            try db.run(
-                "UPDATE answer SET gapsDue = ? WHERE isbn IN (SELECT value FROM json_each(?))",
-                [now.milliseconds + Self.claim, jsonList(rows.map { $0["isbn"] as String })])
             return try rows.compactMap { row in
                 guard let isbn = try row.isbn() else { return nil }
                 return try decodeJSON(StoredAnswer.self, row["content"]).answer(for: isbn)
             }
         }
+    }
+
+    public func fillGapsAlone(_ body: @Sendable () async throws -> Void) async throws {
+        guard try lock?.attempt(.exclusive, .gaps) ?? true else { return }
+        do { try await body() } catch {
+            try lock?.release(.gaps)
+            throw error
+        }
+        try lock?.release(.gaps)
     }
 
     public func keep(_ answers: [LookupAnswer], at now: Date) async throws {

@@ -67,19 +67,21 @@ public struct LookupChain: MetadataLookup {
     /// Asks the pending sources of all cached answers. Each source has 8 s of its own, because nobody waits for it.
     public func fillGaps(_ apply: @Sendable ([LookupAnswer]) async throws -> Void) async throws {
         guard let cache, !configuration.isOffline else { return }
-        let unreachable = UnreachableSources()
-        var seen: Set<ISBN> = []
-        while !Task.isCancelled {
-            let sources = try await sources()
-            let answers = try await cache.claimAnswersWithGaps(limit: Self.gapsAtOnce, at: policy.time.date())
-            // An answer that is still there could not be stored.
-            let new = answers.filter { seen.insert($0.isbn).inserted }
-            guard !new.isEmpty else { return }
-            for answer in new {
-                let answer = await asked(answer, sources, unreachable)
-                guard !Task.isCancelled else { return }
-                try await apply([answer])
-                await keep([answer])
+        try await cache.fillGapsAlone {
+            let unreachable = UnreachableSources()
+            var seen: Set<ISBN> = []
+            while !Task.isCancelled {
+                let answers = try await cache.answersWithGaps(limit: Self.gapsAtOnce, at: policy.time.date())
+                // An answer that is still there could not be stored.
+                let new = answers.filter { seen.insert($0.isbn).inserted }
+                guard !new.isEmpty else { return }
+                let sources = try await sources()
+                for answer in new {
+                    let answer = await asked(answer, sources, unreachable)
+                    guard !Task.isCancelled else { return }
+                    try await apply([answer])
+                    await keep([answer])
+                }
             }
         }
     }

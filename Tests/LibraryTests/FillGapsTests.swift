@@ -1,6 +1,7 @@
 import Bookplate
 import Foundation
 import Library
+import Synchronization
 import Testing
 
 @Suite struct `Gaps in the records of saved books` {
@@ -65,5 +66,73 @@ import Testing
         let again = try await library.fillGaps(from: [isbn: record], continuing: nil, at: noon)
         #expect(again.filled.isEmpty && again.change == nil)
         #expect(try await library.book(before.id)?.edition.metadata.pageCount == 528)
+    }
+}
+
+private let emma = try! ISBN("9780141439587")
+
+/// The answers whose sources are still pending.
+@Suite struct `Answers with gaps` {
+    let folder = Folder()
+    let library: LibraryFile
+
+    init() throws { library = try LibraryFile.open(at: folder("library.sqlite")) }
+
+    private func answer(_ isbn: ISBN, due: Date?) -> LookupAnswer {
+        LookupAnswer(
+            isbn: isbn, outcome: .found(record("Dune"), from: .openLibrary),
+            pending: due.map { PendingSources([.googleBooks], due: $0) })
+    }
+
+    private func due(at now: Date) async throws -> [ISBN] {
+        try await library.answersWithGaps(limit: 10, at: now).map(\.isbn)
+    }
+
+    @Test func `are kept until no source is pending, and are due from their time on`() async throws {
+        try await library.keep([answer(dune, due: noon), answer(emma, due: noon.addingTimeInterval(60))], at: noon)
+        #expect(try await due(at: noon) == [dune])
+        #expect(try await library.gapCount(at: noon) == 1)
+        #expect(try await due(at: noon.addingTimeInterval(60)) == [dune, emma])
+        #expect(try await library.answersWithGaps(limit: 1, at: noon)[0].pending?.sources == [.googleBooks])
+        // The clock was set back by a year.
+        #expect(try await due(at: noon.addingTimeInterval(-365 * 86_400)) == [dune, emma])
+        try await library.keep([answer(dune, due: nil)], at: noon)
+        #expect(try await due(at: noon).isEmpty)
+    }
+
+    @Test func `are filled by one process at a time, and by another once that has ended`() async throws {
+        let other = try LibraryFile.open(at: folder("library.sqlite"))
+        let turns = Mutex<[String]>([])
+        try await library.fillGapsAlone {
+            turns.withLock { $0.append("first") }
+            try await other.fillGapsAlone { turns.withLock { $0.append("second") } }
+        }
+        try await other.fillGapsAlone { turns.withLock { $0.append("third") } }
+        #expect(turns.withLock { $0 } == ["first", "third"])
+        try await other.close()
+    }
+
+    @Test func `go into a captured book that is saved as it was seen before`() async throws {
+        let items = try await library.enqueue(
+            [Detection(isbn: dune, raw: dune.digits, origin: .typed)], preset: Preset(), lease: .zero, at: noon)
+        var title = Metadata()
+        title.title = "Dune"
+        title.attribute(to: .openLibrary)
+        let found = LookupAnswer(isbn: dune, outcome: .found(title, from: .openLibrary))
+        let seen = Candidate(item: try await library.record([items[0].id: found], at: noon)[0])
+        var more = title
+        more.publisher = "Ace"
+        more.sources[.publisher] = .googleBooks
+        try await library.keep([LookupAnswer(isbn: dune, outcome: .found(more, from: .openLibrary))], at: noon)
+        let saved = try await library.add([seen.confirm(by: .person)], at: noon)
+        let book = try #require(try await library.book(saved[0].copy))
+        #expect(book.edition.metadata.publisher == "Ace")
+        // A book that a person enters gets nothing that they have not seen.
+        var entered = Metadata()
+        entered.title = "Another"
+        entered.sources[.title] = .person
+        try await library.keep([LookupAnswer(isbn: emma, outcome: .found(more, from: .openLibrary))], at: noon)
+        let own = try await library.add([Confirmed(enteredBy: .form, isbn: emma, metadata: entered)], at: noon)
+        #expect(try await library.book(own[0].copy)?.edition.metadata.publisher == nil)
     }
 }

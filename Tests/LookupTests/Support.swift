@@ -36,10 +36,11 @@ actor MemoryCache: AnswerCache {
         }
         return answers
     }
-    func claimAnswersWithGaps(limit: Int, at now: Date) async throws -> [LookupAnswer] {
+    func answersWithGaps(limit: Int, at now: Date) async throws -> [LookupAnswer] {
         let due = kept.values.filter { $0.pending.map { $0.due <= now } ?? false }
         return Array(due.sorted { $0.isbn < $1.isbn }.prefix(limit))
     }
+    func fillGapsAlone(_ body: @Sendable () async throws -> Void) async throws { try await body() }
     func keep(_ answers: [LookupAnswer], at now: Date) async throws {
         for answer in answers {
             kept[answer.isbn] = answer

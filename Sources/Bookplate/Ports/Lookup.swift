@@ -63,9 +63,10 @@ public protocol AnswerCache: Sendable {
     func answers(for isbns: [ISBN], at now: Date) async throws -> [ISBN: LookupAnswer]
     /// Caches the outcomes *found* and *not found*, with the pending sources; other outcomes are ignored.
     func keep(_ answers: [LookupAnswer], at now: Date) async throws
-    /// Returns the cached answers whose pending sources are to be asked now, those that are due longest first. For the
-    /// next minute, no other process gets them.
-    func claimAnswersWithGaps(limit: Int, at now: Date) async throws -> [LookupAnswer]
+    /// Returns the cached answers whose pending sources are to be asked now, those that are due longest first.
+    func answersWithGaps(limit: Int, at now: Date) async throws -> [LookupAnswer]
+    /// Runs `body`, which asks pending sources, unless another process does that now.
+    func fillGapsAlone(_ body: @Sendable () async throws -> Void) async throws
 }
 
 /// The rate limits of the sources, shared by all processes on this machine.

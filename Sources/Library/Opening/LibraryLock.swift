@@ -11,13 +11,14 @@ private let setOpenFileLock: Int32 = 37
 ///
 /// Byte 0 is *opening*. Its holder is the only process that creates, checks, migrates or replaces the library. Byte 1
 /// is *in use*. All processes that have the library open share it, so that a restore can find out whether it is alone.
-/// Byte 2 is *backup*. Its holder is the process that makes the day's backup.
+/// Byte 2 is *backup*. Its holder is the process that makes the day's backup. Byte 3 is *gaps*. Its holder is the
+/// process that asks the pending sources.
 ///
 /// The locks belong to open file descriptions (fcntl F_OFD_SETLK, Linux 3.15). They are used instead of flock(2)
 /// because one file can have several of them, because an exclusive lock becomes a shared lock without a gap, and
 /// because two instances in one process exclude each other as two processes do.
 final class LibraryLock: Sendable {
-    enum Byte: Int, Sendable { case opening = 0, inUse = 1, backup = 2 }
+    enum Byte: Int, Sendable { case opening = 0, inUse = 1, backup = 2, gaps = 3 }
     enum Kind: Sendable { case shared, exclusive, none }
 
     private let file: FileDescriptor
