@@ -148,7 +148,9 @@ struct Wiring {
     func coverFetcher(_ library: LibraryFile) -> CoverFetcher {
         CoverFetcher(
             covers: library,
-            fetch: CoverDownloader(configuration, states: rateLimits, report: { Output.shared.printError($0) }))
+            fetch: CoverDownloader(
+                configuration, order: { try await sourceOrder(library) }, states: rateLimits,
+                report: { Output.shared.printError($0) }))
     }
 
     var isOffline: Bool { Settings.means(on: settings[.offline]) }

@@ -19,14 +19,15 @@ import Testing
     }
 
     static func fetcher(
-        _ covers: String, _ states: MemoryStates, _ clock: JumpClock, limits: HTTPLimits = CoverDownloader.limits
+        _ covers: String, _ states: MemoryStates, _ clock: JumpClock, limits: HTTPLimits = CoverDownloader.limits,
+        order: SourceOrder = .standard
     ) throws -> CoverDownloader {
         let configuration = try LookupConfiguration(
             version: "1.0", homepage: "https://bookplate.example", covers: covers)
         let policy = RequestPolicy(
             http: HTTPClient(configuration), states: states, time: LookupClock(clock, date: { clock.date }),
             limits: limits)
-        return CoverDownloader(configuration, hasProxy: false, policy: policy)
+        return CoverDownloader(configuration, hasProxy: false, order: { order }, policy: policy)
     }
 
     @Test(arguments: [
@@ -38,6 +39,16 @@ import Testing
         #expect(try await fetcher.cover(at: "https://covers.openlibrary.org/b/id/1-L.jpg") == bytes)
         // Without this parameter, a missing cover would be a blank picture.
         #expect(server.requests.first?.query("default") == "false")
+    }
+
+    @Test func `the cover of a source that is switched off is not asked for`() async throws {
+        let fetcher = try Self.fetcher(server.address, states, clock, order: SourceOrder([.googleBooks]))
+        let error = await #expect(throws: SourceError.self) {
+            try await fetcher.cover(at: "https://covers.openlibrary.org/b/id/2-L.jpg")
+        }
+        #expect(
+            error?.reason == "Open Library is switched off in the settings" && error?.retryAfter == .seconds(86_400))
+        #expect(server.requests.isEmpty)
     }
 
     @Test func `a missing cover is not an error`() async throws {

@@ -15,6 +15,7 @@ import HTTP
 /// that it resolves to.
 public struct CoverDownloader: CoverFetch {
     private let policy: RequestPolicy
+    private let order: @Sendable () async throws -> SourceOrder
     private let covers: CoverAddress
     private let options: RequestOptions
 
@@ -22,13 +23,16 @@ public struct CoverDownloader: CoverFetch {
     private static let timeLimit: Duration = .seconds(10)
 
     /// - Parameters:
+    ///   - order: returns the sources that may be asked; called for every cover. A cover of another source is
+    ///     postponed.
     ///   - states: the rate limits for the sources, shared with the lookup.
     ///   - clock: the clock for waits and for the time limit of a cover (10 s).
     ///   - now: returns the calendar time, which is stored with the rate limits.
     ///   - report: logs errors that do not change an answer, such as a rate limit that cannot be stored.
     public init(
-        _ configuration: LookupConfiguration, states: any RateLimits,
-        clock: some Clock<Duration> = ContinuousClock(), now: @escaping @Sendable () -> Date = { Date() },
+        _ configuration: LookupConfiguration, order: @escaping @Sendable () async throws -> SourceOrder,
+        states: any RateLimits, clock: some Clock<Duration> = ContinuousClock(),
+        now: @escaping @Sendable () -> Date = { Date() },
         report: @escaping @Sendable (String) -> Void = { _ in }
     ) {
         let environment = ProcessInfo.processInfo.environment
@@ -37,6 +41,7 @@ public struct CoverDownloader: CoverFetch {
             hasProxy: ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"].contains {
                 environment[$0]?.isEmpty == false
             },
+            order: order,
             policy: RequestPolicy(
                 http: HTTPClient(configuration), states: states, time: LookupClock(clock, date: now),
                 limits: Self.limits, report: report))
@@ -44,7 +49,11 @@ public struct CoverDownloader: CoverFetch {
 
     static let limits = HTTPLimits(total: timeLimit, body: 5 << 20)
 
-    init(_ configuration: LookupConfiguration, hasProxy: Bool, policy: RequestPolicy) {
+    init(
+        _ configuration: LookupConfiguration, hasProxy: Bool, order: @escaping @Sendable () async throws -> SourceOrder,
+        policy: RequestPolicy
+    ) {
+        self.order = order
         let covers = CoverAddress(base: configuration.covers)
         self.covers = covers
         self.policy = policy
@@ -64,9 +73,19 @@ public struct CoverDownloader: CoverFetch {
         guard let address = covers.fetched(url) else {
             throw SourceError(source: nil, reason: "the cover's address is not valid, or its host is not allowed")
         }
-        let source: SourceName =
-            address.host.contains("google")
-            ? .googleBooksCovers : address.host.hasSuffix("openbd.jp") ? .openBDCovers : .openLibraryCovers
+        let (source, catalogue): (SourceName, SourceName) =
+            if address.host.contains("google") {
+                (.googleBooksCovers, .googleBooks)
+            } else if address.host.hasSuffix("openbd.jp") {
+                (.openBDCovers, .openBD)
+            } else {
+                (.openLibraryCovers, .openLibrary)
+            }
+        guard try await order().sources.contains(catalogue) else {
+            throw SourceError(
+                source: source, reason: "\(catalogue.displayName) is switched off in the settings",
+                retryAfter: .seconds(86_400))
+        }
         let deadline = Deadline(policy.time, limit: policy.limits.total)
         deadline.start()
         let client = SourceClient(

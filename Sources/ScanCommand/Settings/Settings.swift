@@ -170,8 +170,8 @@ enum Setting: String, CaseIterable {
         case .contact: "BOOKPLATE_CONTACT"
         case .caFile: "BOOKPLATE_CA_FILE"
         case .offline: "BOOKPLATE_OFFLINE"
-        case .dnbURL, .bnfURL, .bnURL, .librisURL, .openBDURL, .k10plusURL, .locURL, .citoidURL:
-            "BOOKPLATE_\(rawValue.dropLast(3).uppercased())_URL"
+        // The addresses of the catalogues.
+        default: "BOOKPLATE_\(rawValue.dropLast(3).uppercased())_URL"
         }
     }
 
@@ -190,8 +190,7 @@ enum Setting: String, CaseIterable {
         case .contact: "an e-mail or web address, sent to the sources so that they can reach you"
         case .caFile: "a PEM file with the certificate authorities to trust instead of the system's"
         case .offline: "1 to turn online lookup off, 0 to turn it on"
-        case .dnbURL, .bnfURL, .bnURL, .librisURL, .openBDURL, .k10plusURL, .locURL, .citoidURL:
-            "the base address of the catalogue \(catalogue?.displayName ?? "")"
+        default: "the base address of the catalogue \(catalogue?.displayName ?? "")"
         }
     }
 
@@ -211,8 +210,7 @@ enum Setting: String, CaseIterable {
         case .coversURL: "https://covers.openlibrary.org"
         case .backupFolder, .camera, .googleBooksKey, .contact, .caFile: ""
         case .offline: "0"
-        case .dnbURL, .bnfURL, .bnURL, .librisURL, .openBDURL, .k10plusURL, .locURL, .citoidURL:
-            catalogue.flatMap(LookupConfiguration.publicAddress) ?? ""
+        default: catalogue.flatMap(LookupConfiguration.publicAddress) ?? ""
         }
     }
 }
