@@ -1,6 +1,7 @@
 import Bookplate
 import Dispatch
 import Synchronization
+import TestTools
 import Testing
 
 @testable import Library
@@ -40,7 +41,7 @@ private final class Gate: Sendable {
     /// time limit ends a broken test.
     func hold() throws {
         if wasHeld.exchange(true, ordering: .relaxed) { return }
-        guard way.wait(timeout: .now() + 600) == .success else { throw CancellationError() }
+        guard way.wait(timeout: .now() + Double(minutes(10) * 60)) == .success else { throw CancellationError() }
     }
 
     func open() { way.signal() }

@@ -9,7 +9,7 @@ public func wait(
     for what: String, within limit: Duration = .seconds(120), every pause: Duration = .milliseconds(2),
     until isTrue: () async throws -> Bool
 ) async throws {
-    let end = ContinuousClock.now + limit
+    let end = ContinuousClock.now + (isEmulated ? limit * 30 : limit)
     while try await !isTrue() {
         guard ContinuousClock.now < end else { throw NeverHappened(what: what, limit: limit) }
         try await Task.sleep(for: pause)
@@ -20,7 +20,7 @@ public func wait(
 public func waitBlocking(
     for what: String, within limit: Duration = .seconds(120), until isTrue: () throws -> Bool
 ) throws {
-    let end = ContinuousClock.now + limit
+    let end = ContinuousClock.now + (isEmulated ? limit * 30 : limit)
     while try !isTrue() {
         guard ContinuousClock.now < end else { throw NeverHappened(what: what, limit: limit) }
         usleep(2000)
@@ -70,6 +70,5 @@ public let isLong = ProcessInfo.processInfo.environment["BOOKPLATE_LONG_TESTS"] 
 /// then.
 public let isEmulated = ProcessInfo.processInfo.environment["BOOKPLATE_EMULATED"] == "1"
 
-/// Returns the minutes after which a test counts as hanging. With an emulated processor, on which all tests of a module
-/// run at once, they are an hour each.
+/// Returns the minutes after which a test counts as hanging. With an emulated processor, they are an hour each.
 public func minutes(_ count: Int) -> Int { isEmulated ? count * 60 : count }
