@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct XMLReaderTests {
     @Test func `reports elements, attributes and texts, without prefixes`() throws {
-        var reader = try XMLReader(
+        var reader = try XMLReader.reading(
             Array(#"<?xml version="1.0"?><!-- c --><x:a xmlns:x="u" k="1&amp;2">é&#233;<b/><![CDATA[<c>]]></x:a>"#.utf8)
         )
         #expect(try reader.next() == .start("a"))
@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test func `ignores the encoding that the document declares, and replaces bytes that are not UTF-8`() throws {
-        var reader = try XMLReader(
+        var reader = try XMLReader.reading(
             Array(#"<?xml version="1.0" encoding="ISO-8859-1"?><a>é"#.utf8) + [0xFF] + Array("</a>".utf8))
         #expect(try reader.next() == .start("a"))
         #expect(try reader.next() == .text("é\u{FFFD}"))
@@ -81,7 +81,7 @@ import Testing
     }
 
     private func read(_ bytes: [UInt8]) throws(XMLError) {
-        var reader = try XMLReader(bytes)
+        var reader = try XMLReader.reading(bytes)
         while try reader.next() != nil {}
     }
 }

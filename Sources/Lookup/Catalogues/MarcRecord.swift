@@ -101,7 +101,7 @@ private struct MarcParser {
     private var isInDiagnostic = false
 
     static func answer(in bytes: [UInt8]) throws(XMLError) -> MarcAnswer {
-        var reader = try XMLReader(bytes)
+        var reader = try XMLReader.reading(bytes)
         var parser = MarcParser()
         while let node = try reader.next() {
             switch node {

@@ -65,7 +65,7 @@ struct XMLReader: ~Copyable {
     private var emptyElement: String?
 
     /// - Parameter bytes: the document, in UTF-8. Bytes that are not UTF-8 become U+FFFD.
-    init(_ bytes: [UInt8]) throws(XMLError) {
+    static func reading(_ bytes: [UInt8]) throws(XMLError) -> XMLReader {
         guard bytes.count <= XMLLimit.bytes else { throw .tooLarge(bytes: bytes.count) }
         let xml = try XMLLibrary.shared.get().table
         let source = XMLSource(bytes)
@@ -77,6 +77,11 @@ struct XMLReader: ~Copyable {
                 return Int32(source.read(into: UnsafeMutableRawBufferPointer(start: buffer, count: Int(size))))
             }, nil, Unmanaged.passUnretained(source).toOpaque(), nil, "UTF-8", Int32(CXML_OPTIONS))
         guard let reader else { throw .outOfMemory }
+        return XMLReader(xml: xml, reader: reader, source: source)
+    }
+
+    /// An initialiser that throws would end Swift 6.2.3, with which the program for arm64 is built.
+    private init(xml: UnsafePointer<cxml>, reader: UnsafeMutableRawPointer, source: XMLSource) {
         (self.xml, self.reader, self.source) = (xml, reader, source)
     }
 
