@@ -8,7 +8,7 @@ import Synchronization
 ///
 /// - A record from the offline index is enough if it has a title and authors; then no online source is queried.
 /// - The other sources are queried if the book has not been found, or if one of the ``Metadata/essentials`` is missing
-///   that they may have. With the goal ``LookupGoal/title``, gaps are left to ``fillGaps()``.
+///   that they may have. With the goal ``LookupGoal/title``, gaps are left to ``fillGaps(_:)``.
 /// - The ``SourceOrder``, not the order of the requests, decides which source wins a field.
 /// - Answers are cached if they are *found* or *not found*. Answers from the index alone are cached only while other
 ///   sources are pending.
@@ -77,7 +77,7 @@ public struct LookupChain: MetadataLookup {
                 guard !new.isEmpty else { return }
                 let sources = try await sources()
                 for answer in new {
-                    let answer = await asked(answer, sources, unreachable)
+                    let answer = await askPending(of: answer, sources, unreachable)
                     guard !Task.isCancelled else { return }
                     try await apply([answer])
                     await keep([answer])
@@ -118,8 +118,7 @@ public struct LookupChain: MetadataLookup {
         guard !incomplete.isEmpty || !begun.isEmpty else { return }
         let sources: LookupSources
         do { sources = try await self.sources() } catch {
-            let reason = "the setting that lists the sources cannot be read: \(error)"
-            let left = SourceOrder.standard.sources.map { NotAsked(source: $0, reason: reason) }
+            let left = SourceOrder.standard.sources.map { NotAsked($0, unreadable: error) }
             for draft in incomplete {
                 output.answers.yield(
                     draft.answer(LookupSources(order: .standard, notAsked: left), at: policy.time.date()))
@@ -135,7 +134,7 @@ public struct LookupChain: MetadataLookup {
                 output.answers.yield(answer)
                 continue
             }
-            let answer = await asked(answer, sources, output.unreachable)
+            let answer = await askPending(of: answer, sources, output.unreachable)
             guard !Task.isCancelled else { return }
             await keep([answer])
             output.answers.yield(answer)
@@ -297,9 +296,11 @@ public struct LookupChain: MetadataLookup {
         }
     }
 
-    /// Asks the sources that are still pending for a cached answer.
-    private func asked(
-        _ answer: LookupAnswer, _ sources: LookupSources, _ unreachable: UnreachableSources
+    /// Asks the sources that are pending in a cached answer.
+    ///
+    /// - Returns: the answer with what they added, and with the sources that are pending now.
+    private func askPending(
+        of answer: LookupAnswer, _ sources: LookupSources, _ unreachable: UnreachableSources
     ) async -> LookupAnswer {
         guard var draft = LookupDraft(answer) else { return answer }
         func client(_ source: any OnlineSource) -> SourceClient {
@@ -382,6 +383,13 @@ struct LookupSources: Sendable {
     var available: [any OnlineSource] = []
     /// The other sources that are switched on, with the reason why they cannot be queried.
     var notAsked: [NotAsked] = []
+}
+
+extension NotAsked {
+    /// - Parameter error: the error for which it is not known whether the source is switched on.
+    init(_ source: SourceName, unreadable error: any Error) {
+        self.init(source: source, reason: "the setting that lists the sources cannot be read: \(error)")
+    }
 }
 
 /// The books of one lookup for which a source has found a title.

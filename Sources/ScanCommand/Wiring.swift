@@ -124,12 +124,11 @@ struct Wiring {
         return SourceOrder(stored: stored)
     }
 
-    /// Queries each source that is switched on separately, within the rate limits of this machine. If the setting
-    /// cannot be read, all sources are queried, because the number is the same for everyone.
-    func probeSources(_ library: LibraryFile?, timeout: Duration) async -> [SourceProbe.Finding] {
-        let order = try? await sourceOrder(library)
-        return await SourceProbe(configuration, states: rateLimits)
-            .ask(order ?? .standard, for: SourceChecks.book, timeout: timeout)
+    /// Returns a probe that queries each source that is switched on separately, within the rate limits of this machine.
+    ///
+    /// - Parameter library: returns the library with the setting, or throws the reason why it cannot be read.
+    func probe(_ library: @escaping @Sendable () throws -> LibraryFile?) -> SourceProbe {
+        SourceProbe(configuration, order: { try await sourceOrder(library()) }, states: rateLimits)
     }
 
     /// The rate limits, which all processes of a user share, with any library and without one. The processes that use
@@ -166,7 +165,7 @@ struct Wiring {
         do {
             let flow = captureFlow(library)
             _ = try await withTimeLimit(.seconds(8)) { try await flow.lookUpDue { _ in } }
-            Interrupts.handle { "Interrupted. Everything is saved; the next run fills in what is still missing." }
+            Interrupts.handle { "Interrupted. Nothing is lost; the next run fills in what is still missing." }
             try await fillGaps(library, flow, patience: isAttended ? .seconds(8) : .seconds(150))
             if saved > 0 { try await fetchCovers(library, limit: saved, patience: .seconds(8)) }
         } catch {

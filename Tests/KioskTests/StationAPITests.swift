@@ -44,6 +44,28 @@ private let dune = "9780441013593"
         try await rig.stop()
     }
 
+    @Test func `offers to separate a series from the title, and one press does so`() async throws {
+        let rig = try await StationRig()
+        let events = try await rig.open("/api/events")
+        try await events.read(until: "event: hello")
+        let body = #"{"text":"9780425073957","origin":"typed"}"#
+        let id = try #require(try await rig.ask("POST", "/api/station/captures", body).text("row.id"))
+        try await events.read(until: #""standing":"found""#)
+        func page() async throws -> String { String(decoding: try await rig.ask("GET", "/scan").body, as: UTF8.self) }
+        let card = try await page()
+        #expect(card.contains("The title seems to contain a series: Slocum Series, 47."))
+        let button = try #require(card.firstMatch(of: /id="card-hint" data-act="([^"]+)" data-body="([^"]+)"/)?.output)
+        #expect(button.1 == "PATCH /api/station/rows/\(id)")
+        let edit = String(button.2).replacing("&quot;", with: "\"")
+        #expect(edit == #"{"title":"Slocum and the Gunmen","series":"Slocum Series","seriesNumber":"47"}"#)
+        let edited = try await rig.ask("PATCH", "/api/station/rows/\(id)", edit)
+        #expect(edited.text("row.title") == "Slocum and the Gunmen")
+        #expect(try await !page().contains("card-hint"))
+        let item = try #require(try await rig.another().item(ID(rawValue: id)))
+        #expect(item.metadata?.series == "Slocum Series" && item.metadata?.seriesNumber == "47")
+        try await rig.stop()
+    }
+
     @Test func `skips, edits, ticks and asks again, one row or several`() async throws {
         let rig = try await StationRig()
         var ids: [String] = []

@@ -56,12 +56,7 @@ import Testing
     }
 
     @Test func `its title wins over Open Library's, which fills the gaps`() async throws {
-        rig.openLibrary.on(
-            "/api/books",
-            .books(
-                data:
-                    #"{"title": "EIN BUCH", "number_of_pages": 12, "identifiers": {"isbn_13": ["\#(german.digits)"]}}"#,
-                details: nil))
+        rig.openLibrary.on("/api/books", .book(german, #""title": "EIN BUCH", "number_of_pages": 12"#))
         catalogues.on("/sru/dnb", .xml(Self.record(german, title: "Ein Buch")))
         let book = try #require(try await rig.outcome(of: german).metadata)
         #expect(book.title == "Ein Buch" && book.pageCount == 12 && book.sources[.pageCount] == .openLibrary)
@@ -98,12 +93,7 @@ import Testing
 
     @Test func `what the second of both adds is another answer, and stays pending until a book has it`() async throws {
         catalogues.on("/sru/dnb", .xml(Self.record(german, title: "Ein Buch")))
-        rig.openLibrary.on(
-            "/api/books",
-            .books(
-                data:
-                    #"{"title": "EIN BUCH", "number_of_pages": 12, "identifiers": {"isbn_13": ["\#(german.digits)"]}}"#,
-                details: nil))
+        rig.openLibrary.on("/api/books", .book(german, #""title": "EIN BUCH", "number_of_pages": 12"#))
         let answers = try await rig.lookUp(german, for: .title)
         let last = try #require(answers.last?.outcome.metadata)
         if answers.count > 1 { #expect(last.title == "Ein Buch" && last.pageCount == 12) }
@@ -113,10 +103,7 @@ import Testing
     }
 
     @Test func `a person can set the order and leave sources out`() async throws {
-        rig.openLibrary.on(
-            "/api/books",
-            .books(
-                data: #"{"title": "EIN BUCH", "identifiers": {"isbn_13": ["\#(german.digits)"]}}"#, details: nil))
+        rig.openLibrary.on("/api/books", .book(german, #""title": "EIN BUCH""#))
         catalogues.on("/sru/dnb", .xml(Self.record(german, title: "Ein Buch")))
         var rig = rig
         rig.order = SourceOrder(parsing: "openlibrary,DNB")

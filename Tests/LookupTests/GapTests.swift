@@ -12,14 +12,7 @@ import Testing
 
     init() throws {
         rig = try Rig()
-        rig.openLibrary.on(
-            "/api/books",
-            .books(
-                data: """
-                    {"title": "The Odyssey", "authors": [{"name": "Homer"}],
-                     "identifiers": {"isbn_13": ["\(ISBN.odyssey.digits)"]}}
-                    """,
-                details: nil))
+        rig.openLibrary.on("/api/books", .book(.odyssey, #""title": "The Odyssey", "authors": [{"name": "Homer"}]"#))
         rig.googleBooks.on(google, .json(try fixture("googlebooks-odyssey.json")))
     }
 
@@ -137,11 +130,7 @@ import Testing
     }
 
     @Test func `the names of authors are asked for again if their request fails`() async throws {
-        rig.openLibrary.on(
-            "/api/books",
-            .books(
-                data: #"{"title": "The Odyssey", "identifiers": {"isbn_13": ["\#(ISBN.odyssey.digits)"]}}"#,
-                details: nil))
+        rig.openLibrary.on("/api/books", .book(.odyssey, #""title": "The Odyssey""#))
         rig.googleBooks.on(google, .json(#"{"kind":"books#volumes","totalItems":0}"#))
         rig.openLibrary.on("/isbn/\(ISBN.odyssey.digits).json", .status(503))
         _ = try await rig.lookUp(.odyssey, for: .title)
@@ -160,13 +149,7 @@ import Testing
                 """))
         _ = try await rig.lookUp(.odyssey, for: .title)
         rig.openLibrary.on(
-            "/api/books",
-            .books(
-                data: """
-                    {"title": "Odyssey", "publishers": [{"name": "A house"}],
-                     "identifiers": {"isbn_13": ["\(ISBN.odyssey.digits)"]}}
-                    """,
-                details: nil))
+            "/api/books", .book(.odyssey, #""title": "Odyssey", "publishers": [{"name": "A house"}]"#))
         rig.clock.advance(by: .seconds(3600))
         let book = try #require(try await rig.fillGaps().first?.outcome.metadata)
         #expect(book.title == "Odyssey" && book.publisher == "A house" && book.authorNames == ["Homer"])
@@ -181,5 +164,16 @@ import Testing
         #expect(unreachable.error(of: .citoid) == error)
         unreachable.connected()
         #expect(unreachable.error(of: .citoid) == nil && unreachable.error(of: .dnb) == error)
+    }
+
+    @Test func `a probe asks no source if the order cannot be read, and says so`() async throws {
+        let probe = SourceProbe(try rig.configuration(), order: { throw NoAnswer() }, states: rig.states)
+        let findings = await probe.ask(for: .odyssey)
+        #expect(findings.map(\.source) == SourceOrder.standard.sources)
+        #expect(
+            findings.allSatisfy { finding in
+                if case .notAsked(let reason, _) = finding.answer { reason.contains("cannot be read") } else { false }
+            })
+        #expect(rig.openLibrary.requests.isEmpty)
     }
 }

@@ -16,43 +16,25 @@ import Testing
         #expect(try await rig.outcome() == .notFound(asked: [.openLibrary, .googleBooks]))
     }
 
-    @Test(arguments: [
-        ("500", Reply.status(500), LookupOutcome.Name.temporary, "is not working (500)"),
-        ("502", .status(502), .temporary, "is not working (502)"),
-        ("503", .status(503), .temporary, "is not working (503)"),
-        ("a reset", .reset, .temporary, "the connection was reset"),
-        ("a cut body", .cutChunks("{"), .temporary, "the connection ended in the middle of the answer"),
-        ("a wrong length", .cut("{}", length: 500), .temporary, "the connection ended in the middle of the answer"),
-        ("403", .status(403), .blocked, "refuses to answer (403)"),
-        (
-            "a page", .page("<html>Sign in</html>"), .blocked,
-            "answered with a web page; the network requires you to sign in"
-        ),
-        (
-            "a page that calls itself JSON", .json("\n <!DOCTYPE html>"), .blocked,
-            "answered with a web page; the network requires you to sign in"
-        ),
-        (
-            "another host", .redirect(to: "http://portal.example/login"), .blocked,
-            "redirects to http://portal.example instead of answering; the network requires you to sign in"
-        ),
-        ("511", .status(511), .blocked, "the network requires you to sign in (511)"),
-        ("404", .page("gone", status: 404), .badData, "answered with status 404; check its base address"),
-        ("a redirect in a circle", .redirect(to: "/api/books"), .badData, "redirected the request more than 3 times"),
-        (
-            "truncated JSON", .json(#"{"ISBN:97801"#), .badData,
-            "sent an answer that cannot be read: the JSON ends too early at byte 12"
-        ),
-        ("10 GB in chunks", .endless, .badData, "the answer is larger than 1024 KiB"),
-        ("a gzip bomb", .gzipBomb(size: 16 << 20), .badData, "the answer is larger than 1024 KiB"),
-    ])
-    func `an outage is never "no such book"`(
-        _ fault: String, _ reply: Reply, _ name: LookupOutcome.Name, _ reason: String
-    ) async throws {
-        rig.openLibrary.on("/api/books", reply)
+    private static let faults: [Fault] =
+        Fault.ofAnySource + [
+            Fault(
+                "a page that calls itself JSON", .json("\n <!DOCTYPE html>"), .blocked,
+                "answered with a web page; the network requires you to sign in"),
+            Fault("404", .page("gone", status: 404), .badData, "answered with status 404; check its base address"),
+            Fault(
+                "a redirect in a circle", .redirect(to: "/api/books"), .badData,
+                "redirected the request more than 3 times"),
+            Fault(
+                "truncated JSON", .json(#"{"ISBN:97801"#), .badData,
+                "sent an answer that cannot be read: the JSON ends too early at byte 12"),
+        ]
+
+    @Test(arguments: Self.faults) func `an outage is never "no such book"`(_ fault: Fault) async throws {
+        rig.openLibrary.on("/api/books", fault.reply)
         let outcome = try await rig.outcome()
-        #expect(outcome.name == name)
-        #expect(outcome.failure?.reason == reason)
+        #expect(outcome.name == fault.outcome)
+        #expect(outcome.failure?.reason == fault.reason)
         #expect(outcome.failure?.source == .openLibrary)
         #expect(await rig.cache.kept.isEmpty)
         // The next source is asked nevertheless, and its record is used.

@@ -29,7 +29,7 @@ private func marc(_ lines: String) -> [UInt8] {
 private func book(_ fields: String, unimarc: Bool = false) throws -> Metadata {
     let sound = unimarc ? "010    $a9783100000019\n200 1  $aTitel\n" : "020    $a9783100000019\n245 00 $aTitel\n"
     // A title of one's own comes before the usual one.
-    let source = MarcSource(name: .dnb, dialect: unimarc ? .unimarc : .marc21)
+    let source = MarcReader(name: .dnb, dialect: unimarc ? .unimarc : .marc21)
     guard case .found(let book)? = source.read(marc(fields + "\n" + sound), [.leuchtturm])[.leuchtturm] else {
         throw NoAnswer()
     }
@@ -173,7 +173,7 @@ extension Metadata {
     @Test func `an ISBN-10 with a note behind it, and one of many numbers, are recognised`() throws {
         let numbers = (0..<60).map { "020    $a97831000000\($0 + 10) (v. \($0))" }.joined(separator: "\n")
         for number in ["3100000013 (acid-free paper)", "3-10-000001-3", "978-3-10-000001-9 :"] {
-            let answer = MarcSource(name: .dnb, dialect: .marc21).read(
+            let answer = MarcReader(name: .dnb, dialect: .marc21).read(
                 marc(numbers + "\n020    $a\(number)\n245 00 $aT"), [.leuchtturm])
             guard case .found? = answer[.leuchtturm] else { throw NoAnswer() }
         }

@@ -4,6 +4,7 @@ import FaultServer
 import Foundation
 import HTTP
 import TestTools
+import Testing
 
 @testable import Lookup
 
@@ -124,6 +125,40 @@ struct Rig {
 
 struct NoAnswer: Error {}
 
+/// A fault of a source, and the outcome that it must have.
+struct Fault: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    let reply: Reply
+    let outcome: LookupOutcome.Name
+    /// The reason that people get; `nil` if it depends on the source.
+    let reason: String?
+
+    init(_ name: String, _ reply: Reply, _ outcome: LookupOutcome.Name, _ reason: String? = nil) {
+        (testDescription, self.reply, self.outcome, self.reason) = (name, reply, outcome, reason)
+    }
+
+    /// The faults of connections, servers and networks, which do not depend on what a source answers.
+    static let ofAnySource = [
+        Fault("500", .status(500), .temporary, "is not working (500)"),
+        Fault("502", .status(502), .temporary, "is not working (502)"),
+        Fault("503", .status(503), .temporary, "is not working (503)"),
+        Fault("a reset", .reset, .temporary, "the connection was reset"),
+        Fault("a cut body", .cutChunks("{"), .temporary, "the connection ended in the middle of the answer"),
+        Fault(
+            "a wrong length", .cut("{}", length: 500), .temporary, "the connection ended in the middle of the answer"),
+        Fault("403", .status(403), .blocked, "refuses to answer (403)"),
+        Fault("511", .status(511), .blocked, "the network requires you to sign in (511)"),
+        Fault(
+            "a page", .page("<html>Sign in</html>"), .blocked,
+            "answered with a web page; the network requires you to sign in"),
+        Fault(
+            "another host", .redirect(to: "http://portal.example/login"), .blocked,
+            "redirects to http://portal.example instead of answering; the network requires you to sign in"),
+        Fault("10 GB in chunks", .endless, .badData, "the answer is larger than 1024 KiB"),
+        Fault("a gzip bomb", .gzipBomb(size: 16 << 20), .badData, "the answer is larger than 1024 KiB"),
+    ]
+}
+
 extension ISBN {
     static let odyssey = sample("9780140268867")
     static let solaris = sample("9780156027601")
@@ -155,6 +190,13 @@ func fixture(_ name: String, file: String = #filePath) throws -> String {
 }
 
 extension Reply {
+    /// Open Library's answer with one record that lists the ISBN, and no edition.
+    ///
+    /// - Parameter fields: the other members of the record, as JSON.
+    static func book(_ isbn: ISBN, _ fields: String) -> Reply {
+        books(data: #"{\#(fields), "identifiers": {"isbn_13": ["\#(isbn.digits)"]}}"#, details: nil)
+    }
+
     /// Open Library's answer to both commands for each number: the record, and the edition.
     static func books(data: String, details: String?) -> Reply {
         .json { request in

@@ -22,7 +22,6 @@ public struct SourceState: Sendable, Equatable, Codable {
 /// A rate limit of one request per second, with bursts of up to three.
 public struct TokenBucket: Sendable, Equatable, Codable {
     public static let burst = 3.0
-    public static let perSecond = 1.0
 
     public var tokens = TokenBucket.burst
     public var filledAt: Date?

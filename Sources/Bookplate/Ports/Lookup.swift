@@ -26,7 +26,7 @@ public enum SourceAnswer: Sendable, Equatable {
 /// The point at which a lookup ends.
 public enum LookupGoal: Sendable {
     /// A record with a title, from the first source that has one. The sources that may fill its gaps are
-    /// ``LookupAnswer/pending``, and are asked later by ``MetadataLookup/fillGaps()``.
+    /// ``LookupAnswer/pending``, and are asked later by ``MetadataLookup/fillGaps(_:)``.
     case title
     /// A record without gaps, or the answers of all sources.
     case record

@@ -62,7 +62,7 @@ struct Catalogue: Sendable {
     static let bn = Catalogue(
         name: .bn, base: "https://data.bn.org.pl", groups: ["97883"],
         request: { "api/institutions/bibs.marcxml?isbnIssn=\($0[0].digits)&limit=5" },
-        read: MarcSource(name: .bn, dialect: .marc21, scheme: "bn").read)
+        read: MarcReader(name: .bn, dialect: .marc21, scheme: "bn").read)
 
     /// Sweden. Source: libris.kb.se/help/tech_xsearch_swe.jsp.
     static let libris = Catalogue(
@@ -99,40 +99,6 @@ struct Catalogue: Sendable {
                 // The Library of Congress counts records but sends none if startRecord is missing.
                 "\(path)?version=\(version)&operation=searchRetrieve&query=\(query(isbns[0]))"
                     + (schema.map { "&recordSchema=\($0)" } ?? "") + "&startRecord=1&maximumRecords=5"
-            }, read: MarcSource(name: name, dialect: dialect, scheme: scheme).read)
-    }
-}
-
-/// Reads answers in JSON.
-enum JSONAnswer {
-    /// Parses an answer and reads it for every ISBN.
-    ///
-    /// - Parameter record: returns the answer for one ISBN; `nil` if the JSON has another form than the service's.
-    static func read(
-        _ bytes: [UInt8], _ isbns: [ISBN], of name: SourceName, _ answer: (JSONValue, ISBN) -> SourceAnswer?
-    ) -> [ISBN: SourceAnswer] {
-        func failure(_ reason: String) -> SourceAnswer { .badData(SourceError(source: name, reason: reason)) }
-        do throws(JSONError) {
-            let json = try JSONValue(parsing: bytes)
-            return isbns.answered { answer(json, $0) ?? failure("sent an answer of an unexpected form") }
-        } catch {
-            return isbns.answered { _ in failure("sent an answer that cannot be read: \(error)") }
-        }
-    }
-
-    /// Returns the first record that lists the ISBN and has a title.
-    static func first(
-        _ records: [JSONValue], of isbn: ISBN, from name: SourceName, numbers: (JSONValue) -> [String],
-        metadata: (JSONValue) -> Metadata
-    ) -> SourceAnswer {
-        let certain = records.prefix(FieldLimits.items).filter { record in
-            if case .certain = RecordMatch(isbn, listed: numbers(record)) { return true } else { return false }
-        }
-        guard !certain.isEmpty else { return .notFound }
-        guard var found = certain.lazy.map(metadata).first(where: { $0.title != nil }) else {
-            return .badData(SourceError(source: name, reason: "sent a record without a title"))
-        }
-        found.attribute(to: name)
-        return .found(found)
+            }, read: MarcReader(name: name, dialect: dialect, scheme: scheme).read)
     }
 }

@@ -100,4 +100,22 @@ enum MarcText {
 
     /// Returns the note behind the number.
     static func note(_ text: String) -> String { String(text.cleanedLine.dropFirst(number(text).count)) }
+
+    /// Returns the name and the number of a series. Older records have both in one text: "Discworld ; 3".
+    static func series(_ text: String?, number: String?) -> (name: String, number: String?)? {
+        guard let text,
+            let name = FieldLimits.text(
+                withoutStop(withoutMarks(part(of: text.cleanedLine, before: "/", "=", ";"))).trimmingBrackets)
+        else { return nil }
+        let end = text.firstRange(of: " ; ").map { String(text[$0.upperBound...]) }
+        return (name, SeriesNumber.number(in: number ?? end))
+    }
+}
+
+extension String {
+    /// The text without brackets around the whole of it.
+    fileprivate var trimmingBrackets: String {
+        guard let first, let last, (first == "(" && last == ")") || (first == "[" && last == "]") else { return self }
+        return String(dropFirst().dropLast())
+    }
 }

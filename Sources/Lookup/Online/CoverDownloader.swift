@@ -8,8 +8,8 @@ import HTTP
 /// Every request obeys the same rate limits as a lookup: at most one request per second after a burst of three,
 /// Retry-After is honoured, and after five failures in a row no request is sent to the server for a while. Covers do
 /// not come from the same hosts as catalogue records, so their requests are counted separately
-/// (``SourceName/openLibraryCovers`` and its neighbours). Downloading many covers therefore does not
-/// delay lookups, and a cover server that is down does not block its catalogue.
+/// (``SourceName/openLibraryCovers`` and so on). Downloading many covers therefore does not delay lookups, and a cover
+/// server that is down does not block its catalogue.
 ///
 /// If the environment sets a proxy, the proxy resolves host names. Then only the host name is checked, not the address
 /// that it resolves to.

@@ -9,6 +9,7 @@ import Synchronization
 /// not used.
 public struct SourceProbe: Sendable {
     private let configuration: LookupConfiguration
+    private let order: @Sendable () async throws -> SourceOrder
     private let policy: RequestPolicy
 
     /// The result for one source.
@@ -28,26 +29,34 @@ public struct SourceProbe: Sendable {
     }
 
     /// - Parameters:
+    ///   - order: returns the sources that are switched on. If it throws, none is asked.
     ///   - states: the rate limits for the sources.
     ///   - clock: the clock for waits and time limits.
     ///   - now: returns the calendar time.
     public init(
-        _ configuration: LookupConfiguration, states: any RateLimits, clock: some Clock<Duration> = ContinuousClock(),
+        _ configuration: LookupConfiguration, order: @escaping @Sendable () async throws -> SourceOrder,
+        states: any RateLimits, clock: some Clock<Duration> = ContinuousClock(),
         now: @escaping @Sendable () -> Date = { Date() }
     ) {
         self.configuration = configuration
+        self.order = order
         policy = RequestPolicy(http: HTTPClient(configuration), states: states, time: LookupClock(clock, date: now))
     }
 
     /// Queries all sources that are switched on for one book, all at the same time.
     ///
-    /// - Parameters:
-    ///   - order: the sources that are switched on.
-    ///   - timeout: the longest time to wait until the rate limits allow a request to a source. The same limit
+    /// - Parameter timeout: the longest time to wait until the rate limits allow a request to a source. The same limit
     ///   then applies to the wait for the answer of the source.
     /// - Returns: the results, in the order of the sources.
-    public func ask(_ order: SourceOrder, for isbn: ISBN, timeout: Duration = .seconds(6)) async -> [Finding] {
-        await withTaskGroup(of: (Int, Finding).self) { group in
+    public func ask(for isbn: ISBN, timeout: Duration = .seconds(6)) async -> [Finding] {
+        let order: SourceOrder
+        do { order = try await self.order() } catch {
+            return SourceOrder.standard.sources.map { source in
+                let left = NotAsked(source, unreadable: error)
+                return Finding(source: source, answer: .notAsked(reason: left.reason))
+            }
+        }
+        return await withTaskGroup(of: (Int, Finding).self) { group in
             for (index, source) in configuration.sources(in: order).enumerated() {
                 group.addTask { (index, await ask(source, for: isbn, timeout)) }
             }

@@ -93,6 +93,15 @@ enum Contributors {
 }
 
 extension [Contributor] {
+    /// Appends a contributor, unless the person is listed already in the same role, or is an author already and their
+    /// role here is unknown.
+    mutating func add(_ name: String?, _ role: Contributor.Role?) {
+        guard let name, let role, count < FieldLimits.items else { return }
+        let new = Contributor(name: name, role: role)
+        guard !contains(new), role != .other || !contains(where: { $0.name == name }) else { return }
+        append(new)
+    }
+
     /// Adds people whose names are not in the list. Names are compared without regard to case and full stops.
     ///
     /// A person who is listed without a role gets the role that `people` knows.

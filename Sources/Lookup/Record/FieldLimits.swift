@@ -27,9 +27,8 @@ enum FieldLimits {
 
     /// Returns a title without the punctuation by which catalogues separate it from what follows (ISBD, A.3).
     static func title(_ value: JSONValue?) -> String? {
-        guard let text = text(value, limit: TextLimit.title) else { return nil }
-        let end = text.lastIndex { !":/;=, ".contains($0) }
-        return end.map { String(text[...$0]) }
+        let title = text(value, limit: TextLimit.title).map(MarcText.withoutMarks)
+        return title?.isEmpty == false ? title : nil
     }
 
     /// Returns the name of a publisher; `nil` if the catalogue says that it is unknown ("s.n.", sine nomine).

@@ -3,8 +3,8 @@ import Bookplate
 extension FieldLimits {
     /// Returns the page count in a statement such as "xii, 83 p.", "242 Seiten", "1 vol. (534 p.)" or "242".
     ///
-    /// Of several numbers before the word for pages, the largest counts, because the others are those of a preface or
-    /// of plates: "4, 242, [16] S." has 242. What follows a plus sign accompanies the book.
+    /// If several numbers precede the word for pages, the largest is returned, because the others count the pages of a
+    /// preface or of plates: "4, 242, [16] S." gives 242. What follows a plus sign accompanies the book.
     static func pages(inExtent text: String) -> Int? {
         var numbers: [Int] = []
         var isBare = true

@@ -40,14 +40,3 @@ enum PersonName {
         }
     }
 }
-
-extension [Contributor] {
-    /// Appends a contributor, unless the person is listed already in the same role, or is an author already and their
-    /// role here is unknown.
-    mutating func add(_ name: String?, _ role: Contributor.Role?) {
-        guard let name, let role, count < FieldLimits.items else { return }
-        let new = Contributor(name: name, role: role)
-        guard !contains(new), role != .other || !contains(where: { $0.name == name }) else { return }
-        append(new)
-    }
-}

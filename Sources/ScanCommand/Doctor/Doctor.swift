@@ -170,8 +170,7 @@ struct DoctorFindings: Sendable {
             Result { try wiring.openExistingLibrary() }
         }
         async let library = library(path, opening)
-        let opened: LibraryFile? = if case .success(let library)? = opening { library } else { nil }
-        async let sources = sources(wiring, opened)
+        async let sources = sources(wiring, path, opening)
         let index = index(wiring)
         let (checks, found) = await (library, sources)
         return Findings(
@@ -184,9 +183,15 @@ struct DoctorFindings: Sendable {
         return LibraryChecks(facts: facts ?? LibraryFacts(path: path, status: .unfinished), now: Date()).all
     }
 
-    private func sources(_ wiring: Wiring, _ library: LibraryFile?) async -> [SourceProbe.Finding] {
+    private func sources(
+        _ wiring: Wiring, _ path: String, _ opening: Result<LibraryFile?, any Error>?
+    ) async -> [SourceProbe.Finding] {
+        let probe = wiring.probe {
+            guard let opening else { throw LibraryError.locked(path: path) }
+            return try opening.get()
+        }
         let findings = await withTimeLimit(Self.patience.asking) {
-            await wiring.probeSources(library, timeout: Self.sourcePatience)
+            await probe.ask(for: SourceChecks.book, timeout: Self.sourcePatience)
         }
         if let findings { return findings }
         return (wiring.settings.sourceOrder ?? .standard).sources.map { source in

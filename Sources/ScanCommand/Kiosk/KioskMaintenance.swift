@@ -40,7 +40,7 @@ extension Wiring {
     }
 
     private func sources(_ library: LibraryFile) async -> [SourceStatus] {
-        await probeSources(library, timeout: DoctorFindings.sourcePatience).map { finding in
+        await probe { library }.ask(for: SourceChecks.book, timeout: DoctorFindings.sourcePatience).map { finding in
             let check = SourceChecks.check(finding)
             return SourceStatus(
                 name: check.name, isFine: check.state == .ok, fact: check.fact, next: check.next)

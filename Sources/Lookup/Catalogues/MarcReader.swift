@@ -14,7 +14,7 @@ struct MarcDialect: Sendable {
 }
 
 /// Finds the record of an ISBN in a catalogue's answer.
-struct MarcSource: Sendable {
+struct MarcReader: Sendable {
     let name: SourceName
     let dialect: MarcDialect
     /// The key under which the record's number in this catalogue is stored in ``Metadata/identifiers``; `nil` if it is
