@@ -1,4 +1,5 @@
 import Bookplate
+import Dispatch
 import FaultServer
 import Testing
 
@@ -100,6 +101,32 @@ import Testing
         let applied = try await rig.fillGaps()
         #expect(applied.map(\.pending) == [nil])
         #expect(applied.first?.outcome.metadata?.publisher == "Mohr")
+    }
+
+    @Test func `what the second of both adds is applied once more, even if no source is pending`() async throws {
+        var rig = rig
+        rig.order = SourceOrder([.dnb, .openLibrary])
+        let openLibrary = Reply.book(german, #""title": "EIN BUCH", "authors": [{"name": "A. B."}]"#)
+        // Both are asked before either answers.
+        let asked = DispatchGroup()
+        for (server, path, reply) in [
+            (catalogues, "/sru/dnb", Reply.xml(Self.record(german, title: "Ein Buch"))),
+            (rig.openLibrary, "/api/books", openLibrary),
+        ] {
+            asked.enter()
+            let held = Reply { connection, request in
+                asked.leave()
+                asked.wait()
+                reply.send(connection, request)
+            }
+            server.on(path, held, openLibrary)
+        }
+        let answers = try await rig.lookUp(german, for: .title)
+        #expect(answers.count == 2 && answers.last?.pending?.sources == [])
+        #expect(answers.last?.outcome.metadata?.title == "Ein Buch")
+        #expect(answers.last?.outcome.metadata?.authorNames == ["A. B."])
+        #expect(try await rig.fillGaps().map(\.pending) == [nil])
+        #expect(try await rig.fillGaps().isEmpty)
     }
 
     @Test func `a person can set the order and leave sources out`() async throws {
