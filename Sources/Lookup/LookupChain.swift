@@ -15,11 +15,11 @@ import Synchronization
 /// - Every answer lists the sources that the caller has left out. The remaining sources are queried as usual.
 public struct LookupChain: MetadataLookup {
     private let configuration: LookupConfiguration
-    private let index: (any MetadataSource)?
-    private let notAsked: [NotAsked]
+    let index: (any MetadataSource)?
+    let notAsked: [NotAsked]
     private let order: @Sendable () async throws -> SourceOrder
     private let cache: (any AnswerCache)?
-    private let policy: RequestPolicy
+    let policy: RequestPolicy
 
     /// The number of cached answers whose gaps are filled together.
     private static let gapsAtOnce = 20
@@ -170,7 +170,7 @@ public struct LookupChain: MetadataLookup {
     /// Returns the sources that are switched on, and those of them that can be queried now.
     ///
     /// - Throws: the error of ``order``.
-    private func sources() async throws -> LookupSources {
+    func sources() async throws -> LookupSources {
         var sources = LookupSources(order: try await order())
         let now = policy.time.date()
         for source in configuration.sources(in: sources.order) {
@@ -332,7 +332,7 @@ public struct LookupChain: MetadataLookup {
 
     /// Returns the client for a source. The requests to every source except the last one must leave 3 s for the sources
     /// after it.
-    private func client(
+    func client(
         for source: any OnlineSource, _ deadline: Deadline, isLast: Bool = false, _ unreachable: UnreachableSources
     ) -> SourceClient {
         SourceClient(

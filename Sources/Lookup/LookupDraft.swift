@@ -178,9 +178,7 @@ struct LookupDraft: Sendable {
         if wasAnsweredOnline {
             return .notFound(asked: misses.sorted { order.rank(of: $0) < order.rank(of: $1) })
         }
-        let reasons = notAsked.filter { $0.source != .offlineIndex }.map { "\($0.source.displayName): \($0.reason)" }
-        let reason = reasons.isEmpty ? "all are switched off in the settings" : reasons.joined(separator: "; ")
-        return .temporary(SourceError(source: nil, reason: "no online source was queried (\(reason))"))
+        return .temporary(.noSourceAsked(notAsked))
     }
 }
 

@@ -222,4 +222,12 @@ struct CannedIndex: MetadataSource {
         metadata.attribute(to: .offlineIndex)
         return Dictionary(uniqueKeysWithValues: isbns.map { ($0, .found(metadata)) })
     }
+
+    func find(_ query: TitleQuery, limit: Int) async throws(SourceError) -> [EditionOffer] {
+        var metadata = Metadata()
+        metadata.title = query.title
+        metadata.authors = authors.map { Contributor(name: $0) }
+        metadata.attribute(to: .offlineIndex)
+        return [EditionOffer(isbn: nil, metadata: metadata)]
+    }
 }

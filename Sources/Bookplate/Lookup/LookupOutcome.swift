@@ -57,6 +57,13 @@ public struct SourceError: Error, Sendable, Equatable, CustomStringConvertible {
     }
 
     public var description: String { (source.map { "\($0.displayName): " } ?? "") + reason }
+
+    /// Returns the error for a lookup in which no online source was asked.
+    public static func noSourceAsked(_ notAsked: [NotAsked]) -> SourceError {
+        let reasons = notAsked.filter { $0.source != .offlineIndex }.map { "\($0.source.displayName): \($0.reason)" }
+        let reason = reasons.isEmpty ? "all are switched off in the settings" : reasons.joined(separator: "; ")
+        return SourceError(source: nil, reason: "no online source was queried (\(reason))")
+    }
 }
 
 /// A source that was not queried, and the reason.

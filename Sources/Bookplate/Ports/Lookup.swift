@@ -10,6 +10,9 @@ public protocol MetadataSource: Sendable {
     ///
     /// - Returns: an answer for every ISBN.
     func lookUp(_ isbns: [ISBN]) async -> [ISBN: SourceAnswer]
+
+    /// Finds editions by their title, the best first.
+    func find(_ query: TitleQuery, limit: Int) async throws(SourceError) -> [EditionOffer]
 }
 
 /// The answer of one source for one ISBN.
@@ -55,6 +58,15 @@ extension MetadataLookup {
 
     /// Asks nobody.
     public func fillGaps(_ apply: @Sendable ([LookupAnswer]) async throws -> Void) async throws {}
+}
+
+/// Finds editions by their title, for books without a number.
+public protocol TitleSearch: Sendable {
+    /// Asks the offline index and the online sources, all at once.
+    ///
+    /// - Parameter language: the language of the person, whose national catalogue is asked, too: an ISO 639-1 code;
+    ///   `nil` for none.
+    func find(_ query: TitleQuery, language: String?) async -> TitleAnswer
 }
 
 /// A cache of the sources' answers. *Found* is kept until it is refreshed, *not found* for seven days.

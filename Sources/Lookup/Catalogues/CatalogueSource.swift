@@ -2,7 +2,7 @@ import Bookplate
 import HTTP
 
 /// A catalogue that is asked over HTTP.
-struct CatalogueSource: OnlineSource {
+struct CatalogueSource: TitleSource {
     let catalogue: Catalogue
     let base: WebAddress
 
@@ -32,5 +32,12 @@ struct CatalogueSource: OnlineSource {
         } catch {
             return isbns.answered { _ in error.answer }
         }
+    }
+
+    func isAskedForTitles(in language: String?) -> Bool { catalogue.titles.map { $0.language == language } ?? false }
+
+    func find(_ query: TitleQuery, through client: SourceClient) async throws(LookupError) -> [EditionOffer] {
+        guard let titles = catalogue.titles else { return [] }
+        return try titles.read(try await client.get(base.appending(titles.request(query))).body)
     }
 }

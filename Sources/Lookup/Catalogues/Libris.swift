@@ -14,6 +14,25 @@ enum Libris {
         }
     }
 
+    @Sendable static func offers(_ bytes: [UInt8]) throws(LookupError) -> [EditionOffer] {
+        let json: JSONValue
+        do throws(JSONError) { json = try JSONValue(parsing: bytes) } catch {
+            throw .badData(
+                SourceError(source: .libris, reason: "sent an answer that cannot be read: \(error)"))
+        }
+        guard case .array(let records)? = json["xsearch"]?["list"] else {
+            if json["xsearch"]?["records"]?.wholeNumber == 0 { return [] }
+            throw .badData(SourceError(source: .libris, reason: "sent an answer of an unexpected form"))
+        }
+        return records.prefix(FieldLimits.items).compactMap { record in
+            var metadata = metadata(record)
+            guard metadata.title != nil else { return nil }
+            metadata.attribute(to: .libris)
+            let numbers = FieldLimits.texts(record["isbn"]).map(MarcText.number)
+            return EditionOffer(isbn: numbers.lazy.compactMap(ISBN.init(listed:)).first, metadata: metadata)
+        }
+    }
+
     private static func metadata(_ record: JSONValue) -> Metadata {
         var metadata = Metadata()
         (metadata.title, metadata.subtitle) =

@@ -7,7 +7,7 @@ enum Marc21 {
         record.all("020").flatMap { $0.all("a") }.map(MarcText.number)
     }
 
-    static func metadata(_ record: MarcRecord, _ isbn: ISBN) -> Metadata {
+    static func metadata(_ record: MarcRecord, _ isbn: ISBN?) -> Metadata {
         var metadata = Metadata()
         if let title = record.all("245").first { (metadata.title, metadata.subtitle) = self.title(title) }
         let stated = record.all("245").first?["c"].map(Contributors.statement) ?? []
@@ -126,7 +126,7 @@ enum Marc21 {
     // MARK: Format
 
     /// Returns the format only if the record is certain about it.
-    private static func format(_ record: MarcRecord, _ isbn: ISBN) -> Metadata.Format? {
+    private static func format(_ record: MarcRecord, _ isbn: ISBN?) -> Metadata.Format? {
         let carriers = record.all("338").flatMap { $0.all("b") }.map { $0.cleaned.lowercased() }
         let kinds = record.controls.filter { $0.tag == "007" }.compactMap(\.text.first)
         // What follows a plus sign accompanies the book.
@@ -139,10 +139,9 @@ enum Marc21 {
         if carriers.contains(where: { $0.hasPrefix("c") }) || kinds.contains("c") || FormatNote.isDigital(extent) {
             return .digital
         }
-        let notes = record.all("020").filter { field in
-            if case .certain = RecordMatch(isbn, listed: field.all("a").map(MarcText.number)) { return true }
-            return false
-        }.flatMap { field in field.all("a").map(MarcText.note) + field.all("q") + field.all("c") }
+        let notes = record.all("020").filter { $0.lists(isbn) }.flatMap { field in
+            field.all("a").map(MarcText.note) + field.all("q") + field.all("c")
+        }
         if FormatNote.isDigital(notes) { return .digital }
         let isVolume = carriers.contains("nc") || (carriers.isEmpty && kinds.contains("t"))
         return isVolume || (carriers.isEmpty && FormatNote.isPhysical(notes)) ? .physical : nil

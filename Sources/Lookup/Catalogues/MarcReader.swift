@@ -4,8 +4,9 @@ import Bookplate
 struct MarcDialect: Sendable {
     /// Returns the numbers that the record lists as its own ISBNs, without notes.
     let numbers: @Sendable (MarcRecord) -> [String]
-    /// Converts a record. The format may depend on the ISBN, because one record can list those of several bindings.
-    let metadata: @Sendable (MarcRecord, ISBN) -> Metadata
+    /// Converts a record. The format may depend on the ISBN, because one record can list those of several bindings;
+    /// `nil` for a record without one.
+    let metadata: @Sendable (MarcRecord, ISBN?) -> Metadata
 
     /// MARC 21: loc.gov/marc/bibliographic.
     static let marc21 = MarcDialect(numbers: Marc21.numbers, metadata: Marc21.metadata)
@@ -13,7 +14,7 @@ struct MarcDialect: Sendable {
     static let unimarc = MarcDialect(numbers: Unimarc.numbers, metadata: Unimarc.metadata)
 }
 
-/// Finds the record of an ISBN in a catalogue's answer.
+/// Finds the record of an ISBN, or all books, in a catalogue's answer.
 struct MarcReader: Sendable {
     let name: SourceName
     let dialect: MarcDialect
@@ -22,30 +23,49 @@ struct MarcReader: Sendable {
     var scheme: String?
 
     func read(_ bytes: [UInt8], _ isbns: [ISBN]) -> [ISBN: SourceAnswer] {
+        do throws(LookupError) {
+            let records = try records(bytes)
+            return isbns.answered { answer(for: $0, among: records) }
+        } catch {
+            return isbns.answered { _ in error.answer }
+        }
+    }
+
+    /// Reads the answer to a search for titles. Records without a title are left out.
+    func offers(_ bytes: [UInt8]) throws(LookupError) -> [EditionOffer] {
+        try records(bytes).filter(isBook).compactMap { record in
+            let isbn = dialect.numbers(record).lazy.compactMap(ISBN.init(listed:)).first
+            var metadata = number(record, dialect.metadata(record, isbn))
+            guard metadata.title != nil else { return nil }
+            metadata.attribute(to: name)
+            return EditionOffer(isbn: isbn, metadata: metadata)
+        }
+    }
+
+    private func records(_ bytes: [UInt8]) throws(LookupError) -> [MarcRecord] {
         let answer: MarcAnswer
         do throws(MarcError) {
             answer = try MarcAnswer(bytes)
         } catch {
-            return isbns.answered { _ in .badData(failure("sent an answer that cannot be read: \(error)")) }
+            throw .badData(failure("sent an answer that cannot be read: \(error)"))
         }
-        if answer.records.isEmpty, let diagnostic = answer.diagnostic {
-            return isbns.answered { _ in failed(diagnostic) }
-        }
+        if answer.records.isEmpty, let diagnostic = answer.diagnostic { throw failed(diagnostic) }
         guard answer.isComplete else {
             let count = answer.count.map { "\($0) records" } ?? "no number of records"
-            return isbns.answered { _ in .badData(failure("announced \(count) but sent none that can be read")) }
+            throw .badData(failure("announced \(count) but sent none that can be read"))
         }
-        return isbns.answered { self.answer(for: $0, among: answer.records) }
+        return answer.records
     }
+
+    /// False for an article in a book (a) or a journal (b), which may list the number of the whole.
+    private func isBook(_ record: MarcRecord) -> Bool { !["a", "b"].contains(record.leader(at: 7)) }
 
     /// If several records list the ISBN, one is chosen whole, because they describe different things: printings,
     /// editions and e-books under the number of the printed book. Whoever holds a book to the camera has the printed
     /// one, so that comes first and an e-book last. Then comes a record that lists the 13-digit number, because lists
     /// of ISBN-10 often contain those of other bindings. The catalogue's order decides the rest.
     private func answer(for isbn: ISBN, among records: [MarcRecord]) -> SourceAnswer {
-        let certain = records.filter { record in
-            // An article in a book (a) or a journal (b) may list the number of the whole, but is not the book.
-            guard !["a", "b"].contains(record.leader(at: 7)) else { return false }
+        let certain = records.filter(isBook).filter { record in
             if case .certain = RecordMatch(isbn, listed: dialect.numbers(record)) { return true } else { return false }
         }
         guard !certain.isEmpty else { return .notFound }
@@ -78,7 +98,7 @@ struct MarcReader: Sendable {
     }
 
     /// Source of the codes: loc.gov/standards/sru/diagnostics/diagnosticsList.html.
-    private func failed(_ diagnostic: MarcAnswer.Diagnostic) -> SourceAnswer {
+    private func failed(_ diagnostic: MarcAnswer.Diagnostic) -> LookupError {
         let texts = [diagnostic.message, diagnostic.details, diagnostic.uri].compactMap {
             FieldLimits.text($0, limit: 200)
         }
@@ -93,6 +113,16 @@ struct MarcReader: Sendable {
     }
 
     private func failure(_ reason: String) -> SourceError { SourceError(source: name, reason: reason) }
+}
+
+extension MarcRecord.Field {
+    /// Returns true if this field of numbers and bindings belongs to the ISBN: subfield $a lists it. Without an ISBN,
+    /// every field does.
+    func lists(_ isbn: ISBN?) -> Bool {
+        guard let isbn else { return true }
+        if case .certain = RecordMatch(isbn, listed: all("a").map(MarcText.number)) { return true }
+        return false
+    }
 }
 
 extension MarcAnswer {

@@ -8,7 +8,7 @@ enum Unimarc {
         record.all("010").flatMap { $0.all("a") }.map(MarcText.number)
     }
 
-    static func metadata(_ record: MarcRecord, _ isbn: ISBN) -> Metadata {
+    static func metadata(_ record: MarcRecord, _ isbn: ISBN?) -> Metadata {
         var metadata = Metadata()
         if let title = record.all("200").first { (metadata.title, metadata.subtitle) = self.title(title) }
         for field in record.all("700", "701", "702", "710", "711", "712") {
@@ -89,15 +89,14 @@ enum Unimarc {
 
     /// Returns the format only if the record is certain about it: by its kind (i spoken word, l computer file), the
     /// medium in 200 $b, or the binding behind the ISBN.
-    private static func format(_ record: MarcRecord, _ isbn: ISBN) -> Metadata.Format? {
+    private static func format(_ record: MarcRecord, _ isbn: ISBN?) -> Metadata.Format? {
         let media = record.all("200").flatMap { $0.all("b") }
         if record.leader(at: 6) == "i" || media.contains(where: { $0.lowercased().contains("sonore") }) {
             return .audiobook
         }
-        let bindings = record.all("010").filter { field in
-            if case .certain = RecordMatch(isbn, listed: field.all("a").map(MarcText.number)) { return true }
-            return false
-        }.flatMap { $0.all("b") + $0.all("a").map(MarcText.note) }
+        let bindings = record.all("010").filter { $0.lists(isbn) }.flatMap {
+            $0.all("b") + $0.all("a").map(MarcText.note)
+        }
         if record.leader(at: 6) == "l" || FormatNote.isDigital(media + bindings) { return .digital }
         let isPrinted = media.contains { $0.lowercased().contains("imprimé") } || FormatNote.isPhysical(bindings)
         return isPrinted ? .physical : nil

@@ -55,6 +55,10 @@ public struct OfflineIndex: MetadataSource {
         }
     }
 
+    public func find(_ query: TitleQuery, limit: Int) async throws(SourceError) -> [EditionOffer] {
+        throw SourceError(source: name, reason: "has no words for titles; build it again with 'scan index build'")
+    }
+
     private static func records(of isbns: [ISBN], in db: Database) throws -> [ISBN: Metadata] {
         let numbers = Dictionary(isbns.compactMap { isbn in Int64(isbn.digits).map { ($0, isbn) } }) { first, _ in first
         }

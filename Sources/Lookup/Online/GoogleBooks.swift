@@ -6,7 +6,7 @@ import HTTP
 ///
 /// Without a key, Google Books currently always answers with status 429. It is queried anyway, because that may change.
 /// After such an answer, Google Books is skipped until the next day, and lookups report it as *not asked*.
-struct GoogleBooks: OnlineSource {
+struct GoogleBooks: TitleSource {
     let base: WebAddress
     let key: String?
     let covers: CoverAddress
@@ -26,12 +26,34 @@ struct GoogleBooks: OnlineSource {
     }
 
     private func lookUp(_ isbn: ISBN, through client: SourceClient) async -> SourceAnswer {
-        let query = "books/v1/volumes?q=isbn:\(isbn.digits)" + (key.map { "&key=\($0.percentEncoded)" } ?? "")
         do throws(LookupError) {
-            let found = try await client.get(base.appending(query)) { classify($0, at: client.policy.time.date()) }
-            return answer(try json(found), isbn)
+            return answer(try await volumes("isbn:\(isbn.digits)", through: client), isbn)
         } catch {
             return error.answer
+        }
+    }
+
+    /// - Parameter query: the query, percent-encoded, and further parameters.
+    private func volumes(_ query: String, through client: SourceClient) async throws(LookupError) -> JSONValue {
+        let query = "books/v1/volumes?q=\(query)" + (key.map { "&key=\($0.percentEncoded)" } ?? "")
+        return try json(await client.get(base.appending(query)) { classify($0, at: client.policy.time.date()) })
+    }
+
+    func isAskedForTitles(in language: String?) -> Bool { true }
+
+    func find(_ query: TitleQuery, through client: SourceClient) async throws(LookupError) -> [EditionOffer] {
+        let words =
+            query.titleWords.map { "intitle:\($0.percentEncoded)" }
+            + query.authorWords.map { "inauthor:\($0.percentEncoded)" }
+        let answer = try await volumes(
+            words.joined(separator: "+") + "&printType=books&maxResults=\(TitleLimit.offers)", through: client)
+        guard answer["totalItems"]?.wholeNumber != nil else {
+            throw .badData(failure("sent an answer without the number of results"))
+        }
+        return (answer["items"]?.items ?? []).prefix(FieldLimits.items).compactMap { item in
+            guard let metadata = metadata(item), metadata.title != nil else { return nil }
+            return EditionOffer(
+                isbn: Self.numbers(item).lazy.compactMap(ISBN.init(listed:)).first, metadata: metadata)
         }
     }
 

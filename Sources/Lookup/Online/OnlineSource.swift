@@ -37,6 +37,18 @@ protocol OnlineSource: Sendable {
     ) async throws(LookupError) -> Metadata
 }
 
+/// An online source that can be searched for titles.
+protocol TitleSource: OnlineSource {
+    /// Returns true if the source is asked by a person with this language; `nil` if the language is not known.
+    func isAskedForTitles(in language: String?) -> Bool
+
+    /// Finds editions by their title. They may fit more or less.
+    func find(_ query: TitleQuery, through client: SourceClient) async throws(LookupError) -> [EditionOffer]
+}
+
+/// The number of editions that one source is asked for.
+enum TitleLimit { static let offers = 20 }
+
 extension OnlineSource {
     var hasKey: Bool { false }
     var isAskedAtOnce: Bool { false }
@@ -76,9 +88,7 @@ enum RecordMatch {
     /// - Parameter numbers: the ISBNs that the record lists, in any form.
     init(_ isbn: ISBN, listed numbers: [String]) {
         let texts = numbers.prefix(FieldLimits.items).map { String($0.prefix(40)) }.filter { !$0.isEmpty }
-        let listed = texts.compactMap { text in
-            do throws(ISBNRefusal) { return try ISBN(text) } catch { return nil as ISBN? }
-        }
+        let listed = texts.compactMap(ISBN.init(listed:))
         if listed.contains(isbn) {
             self = .certain
         } else if let other = listed.first {
@@ -86,5 +96,14 @@ enum RecordMatch {
         } else {
             self = .weak
         }
+    }
+}
+
+extension ISBN {
+    /// Reads a number that a record lists.
+    ///
+    /// - Returns: `nil` if it is not an ISBN. Records also list wrong numbers, and those of other kinds.
+    init?(listed text: String) {
+        do throws(ISBNRefusal) { try self.init(text) } catch { return nil }
     }
 }

@@ -6,7 +6,7 @@ import HTTP
 ///
 /// Source: openlibrary.org/dev/docs/api/books. `jscmd=data` returns the authors of the work but no languages;
 /// `jscmd=details` and `/isbn/{isbn}.json` return the record of the edition.
-struct OpenLibrary: OnlineSource {
+struct OpenLibrary: TitleSource {
     let base: WebAddress
     let covers: CoverAddress
 
@@ -16,6 +16,9 @@ struct OpenLibrary: OnlineSource {
 
     /// The maximum number of authors per book whose names are requested one by one.
     private static let authorRequests = 3
+    /// The number of works whose editions are requested in a search for a title.
+    private static let searchedWorks = 3
+    private static let editionsOfWork = 50
     /// The maximum number of merged records on the way to the one that is left.
     private static let merges = 3
 
@@ -99,6 +102,44 @@ struct OpenLibrary: OnlineSource {
         metadata.authors.insert(contentsOf: authors, at: 0)
         if !authors.isEmpty { metadata.sources[.authors] = name }
         return metadata
+    }
+
+    func isAskedForTitles(in language: String?) -> Bool { true }
+
+    /// Searches for works, and requests the editions of the best of them, because a search returns one edition a work.
+    ///
+    /// Source: openlibrary.org/dev/docs/api/search and openlibrary.org/dev/docs/api/books (editions of a work).
+    func find(_ query: TitleQuery, through client: SourceClient) async throws(LookupError) -> [EditionOffer] {
+        let author = query.author.map { "&author=\($0.percentEncoded)" } ?? ""
+        let found = try json(
+            await client.get(
+                base.appending(
+                    "search.json?title=\(query.title.percentEncoded)\(author)&fields=key,title,author_name&limit=\(TitleLimit.offers)"
+                )))
+        guard case .array(let works)? = found["docs"] else {
+            throw .badData(failure("sent an answer without results"))
+        }
+        var offers: [EditionOffer] = []
+        for work in works.prefix(Self.searchedWorks) {
+            guard let key = OpenLibraryEdition.key(work["key"]) else { continue }
+            let editions = try json(
+                await client.get(base.appending("\(key)/editions.json?limit=\(Self.editionsOfWork)")))
+            let authors = FieldLimits.texts(work["author_name"]).map { Contributor(name: $0) }
+            offers += (editions["entries"]?.items ?? []).prefix(Self.editionsOfWork).compactMap {
+                offer($0, by: authors)
+            }
+        }
+        return offers
+    }
+
+    /// - Parameter authors: the authors of the work, of whom an edition has only the keys.
+    private func offer(_ edition: JSONValue, by authors: [Contributor]) -> EditionOffer? {
+        var metadata = OpenLibraryEdition.metadata(edition)
+        guard metadata.title != nil else { return nil }
+        if metadata.authorNames.isEmpty { metadata.authors.insert(contentsOf: authors, at: 0) }
+        metadata.attribute(to: name)
+        let isbn = OpenLibraryEdition.numbers(edition).lazy.compactMap(ISBN.init(listed:)).first
+        return EditionOffer(isbn: isbn, metadata: metadata)
     }
 
     /// Requests one record by its path. A record that was merged into another names that one
