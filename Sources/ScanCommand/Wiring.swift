@@ -144,12 +144,27 @@ struct Wiring {
         CaptureFlow(queue: library, shelf: library, lookup: lookup(library))
     }
 
+    func titleFinder(_ library: LibraryFile?) -> TitleFinder {
+        let lookup = lookup(library)
+        return TitleFinder(search: lookup, lookup: lookup, shelf: library, language: Self.systemLanguage)
+    }
+
+    /// The language of the locale, such as "de" of "de_AT.UTF-8"; `nil` for the locales C and POSIX.
+    private static var systemLanguage: String? {
+        let environment = ProcessInfo.processInfo.environment
+        let locale = ["LC_ALL", "LC_MESSAGES", "LANG"].compactMap { environment[$0] }.first { !$0.isEmpty }
+        let code = locale?.prefix { $0.isLetter } ?? ""
+        return code.count == 2 ? code.lowercased() : nil
+    }
+
     func coverFetcher(_ library: LibraryFile) -> CoverFetcher {
-        CoverFetcher(
-            covers: library,
-            fetch: CoverDownloader(
-                configuration, order: { try await sourceOrder(library) }, states: rateLimits,
-                report: { Output.shared.printError($0) }))
+        CoverFetcher(covers: library, fetch: coverDownloader(library))
+    }
+
+    func coverDownloader(_ library: LibraryFile) -> CoverDownloader {
+        CoverDownloader(
+            configuration, order: { try await sourceOrder(library) }, states: rateLimits,
+            report: { Output.shared.printError($0) })
     }
 
     var isOffline: Bool { Settings.means(on: settings[.offline]) }

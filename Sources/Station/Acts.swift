@@ -137,6 +137,17 @@ extension Station {
         }
     }
 
+    /// Gives an open row the record of an edition that a person chose by its title. If this is an edition with another
+    /// number, the row gets only what both editions have in common. A person's earlier edits stay.
+    public func take(_ offer: EditionOffer, for id: ID<QueueItem>) async throws -> Row {
+        try await act { station in
+            guard let candidate = try station.open([id]).first?.candidate else { throw Refusal.gone }
+            station.batch.replace([try await station.flow.keep(offer, for: candidate)])
+            guard let now = station.row(id) else { throw Refusal.gone }
+            return now
+        }
+    }
+
     /// Undoes changes in the library's history, and reopens the rows of the batch that had been answered by these
     /// changes.
     ///

@@ -246,6 +246,18 @@ public struct CaptureFlow: Sendable {
         return try await self.candidate(candidate.item.id) ?? candidate
     }
 
+    /// Stores the record of an edition that a person chose for an unsaved candidate, as if it were the answer of a
+    /// lookup.
+    ///
+    /// - Returns: the current candidate.
+    func keep(_ offer: EditionOffer, for candidate: Candidate) async throws -> Candidate {
+        let item = candidate.item
+        let metadata = offer.isbn.map { $0 == item.isbn } ?? true ? offer.metadata : offer.metadata.ofWork
+        let answer = LookupAnswer(isbn: item.isbn, outcome: .found(metadata, from: metadata.sources[.title] ?? .person))
+        _ = try await queue.record([item.id: answer], at: now())
+        return try await self.candidate(item.id) ?? candidate
+    }
+
     /// Gives waiting items another preset in one durable commit. Items that have left the queue are left as they are.
     ///
     /// - Returns: the current candidates.

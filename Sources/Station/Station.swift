@@ -51,6 +51,8 @@ public actor Station {
     let live: LiveScan?
     private nonisolated let scanner: AsyncStream<ScannerEvent>?
     let covers: CoverFetcher?
+    /// Finds books by their title; nil if the station cannot.
+    public nonisolated let titles: TitleFinder?
     let clock: any Clock<Duration>
     /// Writes a line to the log; may be called from any thread.
     let log: @Sendable (String) -> Void
@@ -114,15 +116,16 @@ public actor Station {
     ///   - live: the reader of the camera's frames; nil for a station without a camera.
     ///   - scanner: the events of a handheld scanner to which only this program has access; nil if there is none.
     ///   - covers: fetches the covers of saved books; nil if none are fetched.
+    ///   - titles: finds books by their title; nil if the station cannot.
     ///   - clock: measures the pauses and time limits.
     public init(
         flow: CaptureFlow, history: any History, options: Options = Options(), live: LiveScan? = nil,
         scanner: AsyncStream<ScannerEvent>? = nil, covers: CoverFetcher? = nil,
-        clock: any Clock<Duration> = ContinuousClock(),
+        titles: TitleFinder? = nil, clock: any Clock<Duration> = ContinuousClock(),
         log: @escaping @Sendable (String) -> Void = { _ in }
     ) {
         (self.flow, self.history, self.options, self.live, self.covers) = (flow, history, options, live, covers)
-        (self.scanner, self.clock, self.log) = (scanner, clock, log)
+        (self.scanner, self.titles, self.clock, self.log) = (scanner, titles, clock, log)
         batch = Batch(preset: options.preset)
         camera = live == nil ? nil : .starting
         (queuedNews, newsContinuation) = AsyncStream.makeStream(of: News.self)

@@ -6,6 +6,8 @@ struct EditForm {
     enum Step: Equatable {
         case editing, nextField, done, cancelled
         case refused(String)
+        /// The person wants to choose from the editions that the sources have.
+        case find(TitleQuery)
     }
 
     private enum Field: CaseIterable {
@@ -50,7 +52,8 @@ struct EditForm {
     }
 
     mutating func press(_ key: Keyboard.Key) -> Step {
-        switch editor.press(key) {
+        if key == .character("\u{06}") { return find() }
+        return switch editor.press(key) {
         case .editing: .editing
         case .cancelled: .cancelled
         case .done: finishField(editor.text)
@@ -77,6 +80,17 @@ struct EditForm {
         let next = Field.allCases[index]
         editor = LineEditor(label: next.label, text: texts[next] ?? "")
         return .nextField
+    }
+
+    /// Handles Control-F: searches for the title and the first author in the form.
+    private func find() -> Step {
+        var texts = texts
+        texts[Field.allCases[index]] = editor.text
+        let author = texts[.authors]?.split(separator: ";").first.map(String.init)
+        guard let query = TitleQuery(title: texts[.title] ?? "", author: author) else {
+            return .refused("Type a title first, and then press Ctrl-F to find the book.")
+        }
+        return .find(query)
     }
 
     /// Returns the reason why the text is not a valid value of the field; nil if it is valid.

@@ -15,7 +15,7 @@ struct StationRig: Sendable {
     /// - Parameter shutdownTime: the time that clients get when the service stops, which takes a while on a busy
     ///   machine.
     init(
-        live: LiveScan? = nil, shutdownTime: Duration = .seconds(120),
+        live: LiveScan? = nil, shutdownTime: Duration = .seconds(120), search: (any TitleSearch)? = nil,
         readPhoto: (@Sendable ([UInt8]) async throws -> DecodedPhoto)? = nil
     ) async throws {
         let preview = PreviewFeed()
@@ -27,7 +27,8 @@ struct StationRig: Sendable {
             (options.isOffline, options.followsQueue, options.looksUpDue) = (true, true, true)
             ports.station = Station(
                 flow: CaptureFlow(queue: library, shelf: library, lookup: KnownBooks()), history: library,
-                options: options, live: live)
+                options: options, live: live,
+                titles: search.map { TitleFinder(search: $0, lookup: KnownBooks(), shelf: library) })
             ports.preview = preview
             ports.readPhoto = readPhoto
         }

@@ -60,22 +60,68 @@ extension LookupAnswer {
     private static func line(_ answer: LookupAnswer?, input: String, reason: String?) -> JSONValue {
         var (metadata, source) = (Metadata(), nil as SourceName?)
         if case .found(let found, let name)? = answer?.outcome { (metadata, source) = (found, name) }
-        let notAsked = answer?.notAsked ?? []
-        return [
-            "isbn13": JSONValue(answer?.isbn.digits), "outcome": JSONValue(answer?.outcome.name.rawValue),
-            "source": JSONValue(source?.rawValue), "cached": .bool(answer?.isCached ?? false),
-            "notAsked": .array(notAsked.map { ["source": .string($0.source.rawValue), "reason": .string($0.reason)] }),
-            "title": JSONValue(metadata.title), "subtitle": JSONValue(metadata.subtitle),
-            "authors": JSONValue(metadata.authorNames), "publisher": JSONValue(metadata.publisher),
-            "publishedDate": JSONValue(metadata.publishedDate),
-            "publishedDateText": JSONValue(metadata.publishedDateText), "pageCount": JSONValue(metadata.pageCount),
-            "language": JSONValue(metadata.language), "coverURL": JSONValue(metadata.coverURL),
-            "identifiers": metadata.identifiersJSON, "subjects": JSONValue(metadata.subjects),
-            "contributors": metadata.contributorsJSON, "originalLanguage": JSONValue(metadata.originalLanguage),
-            "format": JSONValue(metadata.format?.rawValue), "series": JSONValue(metadata.series),
-            "seriesNumber": JSONValue(metadata.seriesNumber), "description": JSONValue(metadata.description),
-            "weakMatch": .bool(metadata.isWeakMatch), "reason": JSONValue(reason), "input": .string(input),
+        return .object(
+            [
+                ("isbn13", JSONValue(answer?.isbn.digits)), ("outcome", JSONValue(answer?.outcome.name.rawValue)),
+                ("source", JSONValue(source?.rawValue)), ("cached", .bool(answer?.isCached ?? false)),
+                ("notAsked", .array((answer?.notAsked ?? []).map(\.json))),
+            ] + metadata.recordMembers + [
+                ("weakMatch", .bool(metadata.isWeakMatch)), ("reason", JSONValue(reason)), ("input", .string(input)),
+            ])
+    }
+}
+
+extension NotAsked {
+    fileprivate var json: JSONValue { ["source": .string(source.rawValue), "reason": .string(reason)] }
+}
+
+extension Metadata {
+    /// The members that describe a record of a source, for commands that look up books.
+    fileprivate var recordMembers: [(key: String, value: JSONValue)] {
+        [
+            ("title", JSONValue(title)), ("subtitle", JSONValue(subtitle)), ("authors", JSONValue(authorNames)),
+            ("publisher", JSONValue(publisher)), ("publishedDate", JSONValue(publishedDate)),
+            ("publishedDateText", JSONValue(publishedDateText)), ("pageCount", JSONValue(pageCount)),
+            ("language", JSONValue(language)), ("coverURL", JSONValue(coverURL)), ("identifiers", identifiersJSON),
+            ("subjects", JSONValue(subjects)), ("contributors", contributorsJSON),
+            ("originalLanguage", JSONValue(originalLanguage)), ("format", JSONValue(format?.rawValue)),
+            ("series", JSONValue(series)), ("seriesNumber", JSONValue(seriesNumber)),
+            ("description", JSONValue(description)),
         ]
+    }
+}
+
+extension TitleAnswer {
+    /// Returns the line of `scan find --json`.
+    ///
+    /// - Parameter choices: the editions with the copies that the library has, in the order of ``offers``.
+    public func json(_ query: TitleQuery, _ choices: [EditionChoice]) -> JSONValue {
+        [
+            "title": .string(query.title), "author": JSONValue(query.author), "outcome": .string(outcome.rawValue),
+            "reason": JSONValue(reason), "asked": JSONValue(asked.map(\.rawValue)),
+            "failures": .array(
+                failures.map { failure in
+                    [
+                        "source": JSONValue(failure.error.source?.rawValue),
+                        "outcome": .string(failure.outcome.rawValue), "reason": .string(failure.error.reason),
+                    ]
+                }), "notAsked": .array(notAsked.map(\.json)),
+            "editions": .array(choices.enumerated().map { $1.json(number: $0 + 1) }),
+        ]
+    }
+}
+
+extension EditionChoice {
+    /// - Parameter number: the number that takes the edition.
+    public func json(number: Int) -> JSONValue {
+        .object(
+            [
+                ("number", .integer(number)), ("isbn13", JSONValue(offer.isbn?.digits)),
+                ("source", JSONValue(source?.rawValue)),
+            ] + offer.metadata.recordMembers + [
+                ("copies", JSONValue(copies.map(\.id.rawValue))),
+                ("otherEditions", JSONValue(others.map(\.id.rawValue))),
+            ])
     }
 }
 

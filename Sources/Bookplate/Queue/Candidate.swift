@@ -15,7 +15,7 @@ public struct Candidate: Sendable, Equatable {
     }
 
     /// The copy that makes the book count as *owned already*: a copy that is owned and not in the trash.
-    public var owned: Book? { existing.first { $0.copy.isOwned && $0.copy.deleted == nil } }
+    public var owned: Book? { existing.firstOwned }
 
     /// True if the candidate has a title, so that it can be saved as it is.
     public var isComplete: Bool { metadata.title?.isEmpty == false }

@@ -70,6 +70,23 @@ struct BookFormPage: Sendable {
         } catch let refusal as ReadingRefusal {
             throw FieldRefusal(field: "finished", cause: refusal)
         }
+        return try await parts.response(to: result)
+    }
+
+    /// Returns the confirmed book together with the id of the oldest queue item with the same ISBN. This item leaves
+    /// the queue when the book is saved. Later items may be other copies, so they stay in the queue.
+    private func answeringItem(_ confirmed: Confirmed) async throws -> Confirmed {
+        guard let isbn = confirmed.isbn, !confirmed.preset.isWishlist else { return confirmed }
+        let item = try await parts.library.items(in: [.waiting]).first { $0.isbn == isbn }
+        return item.map { confirmed.answering($0.id) } ?? confirmed
+    }
+}
+
+extension KioskParts {
+    /// Returns the response to a request that saves a book: 201 with the book's JSON and `change`.
+    ///
+    /// - Throws: ``RequestRefusal`` (409 `owned`) if nothing was saved, because the edition is owned already.
+    func response(to result: SaveResult) async throws -> JSONResponse {
         switch result {
         case .owned(let book):
             let title = String(book.displayTitle.cleanedLine.prefix(120))
@@ -79,24 +96,16 @@ struct BookFormPage: Sendable {
                 values: ["title": title])
         case .saved(let copy, _), .wishFulfilled(let copy, _), .restored(let copy, _), .alreadySaved(let copy):
             do {
-                guard let book = try await parts.library.book(copy) else { throw RequestRefusal.notFound("book") }
+                guard let book = try await library.book(copy) else { throw RequestRefusal.notFound("book") }
                 return JSONResponse(book.json.with(change: result.change), status: .created)
             } catch  where result.change != nil {
                 // The book is saved, so the response must be a success. The page loads the missing values with its next
                 // request.
-                parts.logger.warning("cannot read the book that was just saved: \(error)")
+                logger.warning("cannot read the book that was just saved: \(error)")
                 return JSONResponse(
                     ["id": .string(copy.rawValue), "change": JSONValue(result.change?.rawValue)], status: .created)
             }
         }
-    }
-
-    /// Returns the confirmed book together with the id of the oldest queue item with the same ISBN. This item leaves
-    /// the queue when the book is saved. Later items may be other copies, so they stay in the queue.
-    private func answeringItem(_ confirmed: Confirmed) async throws -> Confirmed {
-        guard let isbn = confirmed.isbn, !confirmed.preset.isWishlist else { return confirmed }
-        let item = try await parts.library.items(in: [.waiting]).first { $0.isbn == isbn }
-        return item.map { confirmed.answering($0.id) } ?? confirmed
     }
 }
 

@@ -192,6 +192,9 @@ struct ScanRowView: Sendable {
         view["book"] = (row.owned?.id ?? status.savedCopy)?.rawValue
         view["canSave"] = row.isOpen && row.candidate.isComplete && !row.isThereAlready
         view["canAsk"] = row.canAsk
+        if row.isOpen, row.needsTitle || row.status == .weakMatch {
+            view["findAddress"] = "/find?row=\(row.id.rawValue)"
+        }
         return view.merging(formView(row)) { $1 }
     }
 

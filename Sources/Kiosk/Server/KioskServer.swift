@@ -198,6 +198,7 @@ struct KioskParts: Sendable {
     let connections: Connections
     let authenticator: Authenticator
     let uploads = PhotoUploads()
+    let found = FoundEditions()
     /// The identifier of this run of the service; see ``EventRoutes/run``.
     let run = ID<KioskServer>().rawValue
     let logger: Logger

@@ -16,6 +16,7 @@ extension KioskParts {
     private var pageRoutes: [Route] {
         [
             ScanPage(parts: self).routes,
+            FindPage(parts: self).routes,
             HomePage(parts: self).routes,
             LibraryPage(parts: self).routes,
             BookPage(parts: self).routes,

@@ -108,7 +108,7 @@ struct CaptureCommand: AsyncParsableCommand {
         guard let hub else {
             let library = try wiring.openLibrary()
             let target = CaptureTarget(
-                flow: wiring.captureFlow(library), history: library,
+                flow: wiring.captureFlow(library), history: library, titles: wiring.titleFinder(library),
                 finish: { saved, isAttended, report in
                     await wiring.catchUp(library, saved: saved, isAttended: isAttended, report)
                 })
@@ -116,7 +116,7 @@ struct CaptureCommand: AsyncParsableCommand {
         }
         let hubRun = try await wiring.openHub(hub)
         let target = CaptureTarget(
-            flow: hubRun.flow, history: hubRun.outbox, hub: hubRun,
+            flow: hubRun.flow, history: hubRun.outbox, titles: wiring.titleFinder(nil), hub: hubRun,
             finish: { _, _, report in report.record(try await hubRun.finish()) })
         hubRun.begin()
         try await capture(into: target, preset, wiring)
@@ -148,7 +148,7 @@ struct CaptureCommand: AsyncParsableCommand {
         }
         let station = Station(
             flow: target.flow, history: target.history, options: options, live: try liveScan(wiring.settings),
-            scanner: live.grabScanner())
+            scanner: live.grabScanner(), titles: target.titles)
         let terminal = LiveTerminal(
             station: station, keyboard: keyboard, sounds: Sounds(isMuted: quiet) { Output.shared.draw("\u{07}") },
             events: events, isStream: live.frames != nil, hubBacklog: try await target.hub?.outbox.undeliveredCount())
@@ -174,7 +174,7 @@ struct CaptureCommand: AsyncParsableCommand {
         options.saving = answer.saving(anotherCopy: confirming.anotherCopy)
         let station = Station(
             flow: target.flow, history: target.history, options: options,
-            live: isLive ? try liveScan(wiring.settings) : nil, scanner: live.grabScanner())
+            live: isLive ? try liveScan(wiring.settings) : nil, scanner: live.grabScanner(), titles: target.titles)
         let run = CaptureRun(station: station, answer: answer, events: events)
         Interrupts.handle { Self.interruptedMessage(notCaptured: run.notCaptured) ?? target.interruptedMessage }
         if isLive || asksByLine {
@@ -222,6 +222,7 @@ struct CaptureCommand: AsyncParsableCommand {
 private struct CaptureTarget: Sendable {
     let flow: CaptureFlow
     let history: any History
+    let titles: TitleFinder
     /// The hub; nil if the run adds books to the station's own library.
     var hub: HubRun?
     /// Called at the end of a run, with the number of books that were saved, and true if a person waits for the end.

@@ -65,7 +65,9 @@ struct IntakeCommand: AsyncParsableCommand {
             var options = Station.Options()
             options.isOffline = wiring.isOffline
             options.saving = answer.saving(anotherCopy: confirming.anotherCopy)
-            let station = Station(flow: wiring.captureFlow(library), history: library, options: options)
+            let station = Station(
+                flow: wiring.captureFlow(library), history: library, options: options,
+                titles: wiring.titleFinder(library))
             let run = CaptureRun(station: station, answer: answer, events: events)
             Interrupts.handle { "Interrupted. Books that were not saved are still in the queue." }
             try await run.answer(items)

@@ -177,6 +177,13 @@ struct LibraryAddCommand: AsyncParsableCommand {
         EnteredNumber.warn(number)
         let library = try Wiring(settings: paths.settings()).openLibrary()
         let result = try await library.enter(confirmed, notes: notes, dates: dates, at: now, facts)
+        try await Self.show(result, in: library, output)
+    }
+
+    /// Prints the book that was saved.
+    ///
+    /// - Throws: ``CommandError`` if nothing was saved, because the book is owned already.
+    static func show(_ result: SaveResult, in library: LibraryFile, _ output: OutputOptions) async throws {
         switch result {
         case .owned(let book):
             throw CommandError(

@@ -36,7 +36,8 @@ struct Scan: AsyncParsableCommand {
             """,
         version: productVersion,
         subcommands: [
-            CaptureCommand.self, DecodeCommand.self, ISBNCommand.self, LookupCommand.self, IntakeCommand.self,
+            CaptureCommand.self, DecodeCommand.self, ISBNCommand.self, LookupCommand.self, FindCommand.self,
+            IntakeCommand.self,
             LibraryCommand.self, ReadingCommand.self, SessionCommand.self, NoteCommand.self, QuoteCommand.self,
             TagCommand.self, AuthorCommand.self, ShelfCommand.self, HomeCommand.self, StatsCommand.self,
             UndoCommand.self, RedoCommand.self, ImportCommand.self, ExportCommand.self, BackupCommand.self,

@@ -80,11 +80,13 @@ struct KioskCommand: AsyncParsableCommand {
         (options.isOffline, options.followsQueue, options.looksUpDue) = (wiring.isOffline, true, true)
         let station = Station(
             flow: wiring.captureFlow(library), history: library, options: options, live: camera,
-            scanner: live.grabScanner(), covers: wiring.coverFetcher(library), log: { logger.notice("\($0.oneLine)") })
+            scanner: live.grabScanner(), covers: wiring.coverFetcher(library),
+            titles: wiring.titleFinder(library), log: { logger.notice("\($0.oneLine)") })
         var ports = KioskPorts(library: library, station: station)
         ports.device = library.device
         ports.preview = preview
         ports.maintenance = wiring.maintenance(library)
+        if !wiring.isOffline { ports.fetchCover = wiring.coverDownloader(library) }
         let photos = PhotoChildren()
         ports.readPhoto = { try await photos.read($0) }
         let watchdog = Watchdog(try ServiceNotice())

@@ -62,6 +62,8 @@ struct Prompt {
     /// The rows that the person will be asked about after the row on the card, in this order.
     private var waiting: [ID<QueueItem>] = []
     private var form: EditForm?
+    /// The editions that the person chooses from, for the book on the card; nil if there are none.
+    private var editions: EditionList?
     /// The number that the person is typing; nil if none is being typed.
     private var entry: NumberInput?
     /// The items of the numbers from the prompt that have no card yet.
@@ -251,8 +253,9 @@ struct Prompt {
 
     /// - Parameter time: the time when the key was read.
     private mutating func press(_ key: Keyboard.Key, at time: Duration) async {
-        if form != nil { return await advance { form in form.press(key) } }
+        if editions == nil, form != nil { return await advance { form in form.press(key) } }
         if entry != nil { return pressInEntry(key) }
+        if editions != nil { return await pressInEditions(key) }
         if case .character(let character) = key, NumberInput.begins(with: character) {
             entry = NumberInput()
             return pressInEntry(key)
@@ -405,7 +408,9 @@ struct Prompt {
             Output.shared.printLine(
                 style.faint("  An empty line keeps the value, '-' clears it, and '.' cancels the form."))
         } else {
-            Output.shared.printLine(style.faint("  Press Enter to accept the value, or Esc to cancel the form."))
+            let find = station.titles == nil ? "" : ", Ctrl-F to find the book by its title,"
+            Output.shared.printLine(
+                style.faint("  Press Enter to accept the value\(find) or Esc to cancel the form."))
         }
         showField()
     }
@@ -431,6 +436,50 @@ struct Prompt {
         showKeys()
     }
 
+    // MARK: Finding by title
+
+    /// Shows the editions with the title in the form. The form stays open behind them.
+    private mutating func find(_ query: TitleQuery) async {
+        guard let titles = station.titles else { return }
+        Output.shared.printLine("")
+        Output.shared.showStatus("  searching …")
+        do {
+            let (answer, choices) = try await titles.find(query)
+            Output.shared.showStatus("")
+            if choices.isEmpty {
+                Output.shared.printLine("  " + style.attention((answer.reason ?? "no edition found").oneLine))
+                return showField()
+            }
+            let list = EditionList(choices)
+            editions = list
+            list.draw()
+        } catch {
+            Output.shared.showStatus("")
+            showFailure(error)
+            showField()
+        }
+    }
+
+    private mutating func pressInEditions(_ key: Keyboard.Key) async {
+        guard var list = editions, let row = open else { return }
+        let step = list.press(key)
+        editions = step == .choosing ? list : nil
+        switch step {
+        case .choosing: list.draw()
+        case .cancelled: showField()
+        case .taken(let place):
+            do {
+                let taken = try await station.take(list.choices[place].offer, for: row.id)
+                (open, form, failure) = (taken, nil, nil)
+                run.events.show([.edited(taken.candidate)])
+                show()
+            } catch {
+                showFailure(error)
+                showField()
+            }
+        }
+    }
+
     private mutating func advance(_ step: (inout EditForm) -> EditForm.Step) async {
         guard var form, let row = open else { return }
         let result = step(&form)
@@ -447,6 +496,7 @@ struct Prompt {
             self.form = nil
             Output.shared.printLine("")
             show()
+        case .find(let query): await find(query)
         case .done:
             do {
                 let edited = try await station.edit(row.id, form.edit)

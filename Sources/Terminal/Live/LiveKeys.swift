@@ -8,6 +8,8 @@ struct LiveKeys {
     /// Returns a line with as many hints as fit, the most useful first. Except in forms, it always ends with the hints
     /// for help and quitting.
     func line(columns: Int) -> ScreenLine {
+        // The list has its keys below its last edition.
+        if case .editions = state.mode { return .empty }
         let last = ["[?] keys", "[q] quit"]
         var hints: [String] = []
         var room = columns - 2 - last.joined(separator: "  ").columns
@@ -20,7 +22,7 @@ struct LiveKeys {
 
     private var useful: [String] {
         switch state.mode {
-        case .help: return []
+        case .help, .editions: return []
         case .number: return ["[Enter] capture", "[Esc] cancel"]
         case .edit, .preset: return ["[Enter] next", "[Esc] cancel"]
         case .list: break

@@ -29,6 +29,9 @@ struct LiveScreen {
             case .list, .number: cardAndList(room)
             case .help: LiveKeys.help(columns: columns, rows: room)
             case .edit(let id, let form): editLines(id, form)
+            case .editions(_, _, let list):
+                [.rule("Find by title", columns: columns)]
+                    + list.lines(width: columns).map { ScreenLine($0.text, $0.ink) }
             case .preset(let form): presetLines(form)
             }
         return Array(lines.prefix(room)) + Array(repeating: .empty, count: max(0, room - lines.count))
@@ -86,7 +89,8 @@ struct LiveScreen {
         return lines + [
             .empty,
             ScreenLine(
-                "  Enter: next field; after the last field, keep all changes. Esc: cancel.", .faint),
+                "  Enter: next field; after the last field, keep all changes. Ctrl-F: find by title. Esc: cancel.",
+                .faint),
         ]
     }
 

@@ -39,6 +39,8 @@ struct LiveState {
         case list, help
         case number(NumberInput)
         case edit(ID<QueueItem>, EditForm)
+        /// The person chooses an edition for a row. The form is the one to go back to.
+        case editions(ID<QueueItem>, EditForm, EditionList)
         case preset(PresetForm)
     }
 
@@ -87,14 +89,14 @@ struct LiveState {
     var showsCard: Bool {
         switch mode {
         case .list, .number: true
-        case .help, .edit, .preset: false
+        case .help, .edit, .editions, .preset: false
         }
     }
 
     /// True if a field has the focus, so that keys are text.
     var hasField: Bool {
         switch mode {
-        case .list, .help: false
+        case .list, .help, .editions: false
         case .number, .edit, .preset: true
         }
     }

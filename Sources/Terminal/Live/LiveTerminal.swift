@@ -356,6 +356,17 @@ package actor LiveTerminal {
             let step = form.press(key)
             state.mode = .edit(id, form)
             await advance(id, form, step)
+        case .editions(let id, let form, var list):
+            switch list.press(key) {
+            case .choosing: state.mode = .editions(id, form, list)
+            case .cancelled: state.mode = .edit(id, form)
+            case .taken(let place):
+                await act {
+                    let row = try await station.take(list.choices[place].offer, for: id)
+                    events.record([.edited(row.candidate)])
+                    state.mode = .list
+                }
+            }
         case .preset(var form):
             let step = form.press(key)
             state.mode = .preset(form)
@@ -378,6 +389,16 @@ package actor LiveTerminal {
         case .editing, .nextField: break
         case .cancelled: state.mode = .list
         case .refused(let reason): show("▲ \(reason)", .attention)
+        case .find(let query):
+            guard let titles = station.titles else { break }
+            show("Searching …", .faint)
+            await refresh()
+            await act {
+                let (answer, choices) = try await titles.find(query)
+                guard !choices.isEmpty else { return show("▲ \(answer.reason ?? "no edition found")", .attention) }
+                state.message = nil
+                state.mode = .editions(id, form, EditionList(choices, rows: terminalSize().rows - 6))
+            }
         case .done:
             await act {
                 let row = try await station.edit(id, form.edit)

@@ -1,0 +1,101 @@
+/// An edition that a source offers for a ``TitleQuery``.
+public struct EditionOffer: Sendable, Equatable {
+    /// The ISBN; `nil` if the edition has none, as most books before 1970.
+    public var isbn: ISBN?
+    public var metadata: Metadata
+
+    public init(isbn: ISBN?, metadata: Metadata) {
+        self.isbn = isbn
+        self.metadata = metadata
+    }
+}
+
+/// The answer of all sources to a ``TitleQuery``.
+public struct TitleAnswer: Sendable, Equatable {
+    /// The editions, the best first. The same edition from several sources is listed once, with the fields of all.
+    public var offers: [EditionOffer]
+    /// The sources that have answered.
+    public var asked: [SourceName]
+    /// The sources that failed. They may know more editions.
+    public var failures: [SourceFailure]
+    /// The sources that were not asked.
+    public var notAsked: [NotAsked]
+
+    public init(
+        offers: [EditionOffer] = [], asked: [SourceName] = [], failures: [SourceFailure] = [],
+        notAsked: [NotAsked] = []
+    ) {
+        self.offers = offers
+        self.asked = asked
+        self.failures = failures
+        self.notAsked = notAsked
+    }
+
+    /// The outcome as for a number. It is *not found* only if every source that was asked has answered, and at least
+    /// one of them is an online source.
+    public var outcome: LookupOutcome.Name {
+        if !offers.isEmpty { return .found }
+        if let failure = failures.first { return failure.outcome }
+        return asked.contains { $0 != .offlineIndex } ? .notFound : .temporary
+    }
+
+    /// The reason, for people, that no edition is offered; `nil` if there is one.
+    public var reason: String? {
+        if !offers.isEmpty { return nil }
+        if let failure = failures.first { return failure.error.description }
+        if outcome == .notFound { return LookupOutcome.notFound(asked: asked).reason }
+        return SourceError.noSourceAsked(notAsked).description
+    }
+}
+
+/// The failure of a source, with the outcome that it has for what was asked.
+public struct SourceFailure: Sendable, Equatable {
+    /// ``LookupOutcome/Name/temporary``, ``LookupOutcome/Name/blocked`` or ``LookupOutcome/Name/badData``.
+    public var outcome: LookupOutcome.Name
+    public var error: SourceError
+
+    public init(_ outcome: LookupOutcome.Name, _ error: SourceError) {
+        self.outcome = outcome
+        self.error = error
+    }
+}
+
+/// An edition to choose from, together with the copies that the library has.
+public struct EditionChoice: Sendable, Equatable {
+    public var offer: EditionOffer
+    /// The copies of this edition, including copies in the trash.
+    public var copies: [Book]
+    /// The copies of other editions of the same work, without those in the trash.
+    public var others: [Book]
+
+    public init(offer: EditionOffer, copies: [Book] = [], others: [Book] = []) {
+        self.offer = offer
+        self.copies = copies
+        self.others = others
+    }
+
+    /// The source of the title.
+    public var source: SourceName? { offer.metadata.sources[.title] }
+
+    /// The copy that makes the edition count as *owned already*; `nil` if there is none.
+    public var owned: Book? { copies.firstOwned }
+}
+
+extension [Book] {
+    /// The first copy that is owned and not in the trash.
+    var firstOwned: Book? { first { $0.copy.isOwned && $0.copy.deleted == nil } }
+}
+
+extension Metadata {
+    /// The fields that all editions of a work in one language have in common.
+    public var ofWork: Metadata {
+        var work = Metadata()
+        for field: Field in [
+            .title, .subtitle, .authors, .authorNationality, .language, .originalLanguage, .series, .description,
+            .subjects,
+        ] { work.copy(field, from: self) }
+        work.identifiers["openlibrary_work"] = identifiers["openlibrary_work"]
+        work.sources[.identifiers] = work.identifiers.isEmpty ? nil : sources[.identifiers]
+        return work
+    }
+}

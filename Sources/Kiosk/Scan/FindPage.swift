@@ -1,0 +1,199 @@
+import Bookplate
+import FoundationEssentials
+import Hummingbird
+import Station
+import Synchronization
+
+/// The page *Find by title*, for books without a number and for numbers that no source knows. It lists editions; one
+/// press saves an edition, or gives its record to a captured book.
+struct FindPage: Sendable {
+    let parts: KioskParts
+
+    var routes: [Route] {
+        [
+            Route(.get, "/find", for: .household, page), Route(.get, "/api/find", for: .household, find),
+            Route(.post, "/api/find/:search/:number", for: .household, save),
+            Route(.get, "/api/find/:search/:number/cover", for: .household, cover),
+            Route(.post, "/api/station/rows/:id/take", for: .household, take),
+        ]
+    }
+
+    /// Renders the form and, with `?title=` and `?author=`, the editions. `?row=` names the captured book that is to
+    /// get the record of one.
+    private func page(_ request: Request, _ context: KioskContext) async throws -> Response {
+        let texts = parts.pages.texts(context)
+        let (title, author) = (try request.queryValue("title") ?? "", try request.queryValue("author") ?? "")
+        var view: View = ["f_title": Self.typed(title), "f_author": Self.typed(author)]
+        var row: Station.Row?
+        if let id = try request.queryValue("row") {
+            row = await parts.ports.station.row(ID(rawValue: String(id.prefix(64))))
+        }
+        if let row {
+            view["row"] = row.id.rawValue
+            view["rowText"] = texts("find.forNumber", ["number": row.candidate.item.isbn.hyphenated])
+            if title.isEmpty { view["f_title"] = row.candidate.metadata.title?.cleanedLine ?? "" }
+        }
+        if let query = TitleQuery(title: title, author: author) {
+            let search = try await search(query, context)
+            view["editions"] = search.choices.enumerated().map { place, choice in
+                self.view(of: choice, number: place + 1, of: search.id, for: row, texts)
+            }
+            view["outcome"] =
+                search.choices.isEmpty
+                ? texts("find.\(search.answer.outcome.rawValue)") : texts("find.count", count: search.choices.count)
+            let silent = Set(search.answer.failures.compactMap(\.error.source)).map(texts.source).sorted()
+            if !silent.isEmpty, !search.choices.isEmpty {
+                view["silent"] = texts("find.silent", ["sources": silent.joined(separator: ", ")])
+            }
+            view["byHand"] = "/add?title=" + PercentEncoding.encoded(query.title)
+        }
+        return try await parts.pages.render(
+            Pages.Page(template: "find", title: texts("find.title"), tab: .scan, view: view), context)
+    }
+
+    private static func typed(_ text: String) -> String { String(text.cleanedLine.prefix(TitleQuery.limit)) }
+
+    private func view(
+        of choice: EditionChoice, number: Int, of search: String, for row: Station.Row?, _ texts: Texts
+    ) -> View {
+        let metadata = choice.offer.metadata
+        let facts: [String?] = [
+            metadata.publisher, metadata.publishedDate.map { String($0.year) } ?? metadata.publishedDateText,
+            metadata.format.map { texts.label(for: $0) },
+            metadata.pageCount.map { texts("find.pages", count: $0) },
+            metadata.language.map { texts.section("languages")[$0] ?? $0 },
+        ]
+        let address = "/api/find/\(search)/\(number)"
+        let name = metadata.title?.cleanedLine ?? ""
+        var view: View = [
+            "number": String(number), "name": name, "initial": String(name.prefix(1)),
+            "subtitle": metadata.subtitle?.cleanedLine ?? "",
+            "by": metadata.authorNames.map(\.cleanedLine).joined(separator: ", "),
+            "facts": facts.compactMap { $0?.cleanedLine }.joined(separator: " · "),
+            "line": [choice.offer.isbn?.hyphenated ?? texts("find.noISBN"), choice.source.map { texts.source($0) }]
+                .compactMap(\.self).joined(separator: " · "),
+        ]
+        if metadata.coverURL != nil, parts.ports.fetchCover != nil { view["cover"] = "\(address)/cover" }
+        view["owned"] = choice.owned.map { texts("find.owned", ["title": LibraryHit.short($0.displayTitle)]) }
+        view["other"] = choice.others.first.map { texts("find.other", ["title": LibraryHit.short($0.displayTitle)]) }
+        if let row {
+            view["act"] = "POST /api/station/rows/\(row.id.rawValue)/take"
+            view["body"] = #"{"search":"\#(search)","number":\#(number)}"#
+            view["word"] = texts("find.use")
+        } else {
+            view["act"] = "POST \(address)"
+            view["body"] = #"{"anotherCopy":\#(choice.owned != nil)}"#
+            view["word"] = texts(choice.owned == nil ? "find.add" : "find.addCopy")
+        }
+        return view
+    }
+
+    /// Responds with the line of `scan find --json`, and `search`, which names this search in later requests.
+    private func find(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
+        let query = TitleQuery(
+            title: try request.queryValue("title") ?? "", author: try request.queryValue("author") ?? "")
+        guard let query else {
+            throw RequestRefusal(.badQuery, "The query must contain words of the title as title=.")
+        }
+        let search = try await search(query, context)
+        return JSONResponse(
+            search.answer.json(query, search.choices).appending([("search", .string(search.id))]))
+    }
+
+    private func search(_ query: TitleQuery, _ context: KioskContext) async throws -> FoundEditions.Search {
+        guard let titles = parts.ports.station.titles else {
+            throw KioskError(.unavailable, "Books cannot be found by their title here.")
+        }
+        let (answer, choices) = try await titles.find(query, language: context.language.rawValue)
+        return parts.found.keep(answer, choices)
+    }
+
+    private struct Save: Decodable {
+        var request: String?
+        var anotherCopy: Bool?
+    }
+
+    /// Saves an edition with the station's preset. The response is that of `POST /api/books`.
+    private func save(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
+        let body = try await request.json(Save.self)
+        let offer = try choice(context.parameters.get("search"), context.parameters.get("number").flatMap { Int($0) })
+            .offer
+        let station = parts.ports.station
+        let metadata = await station.titles?.record(of: offer) ?? offer.metadata
+        let preset = await station.snapshot(limit: 0).preset
+        let confirmed = try Confirmed(
+            enteredBy: .form, request: body.request.map { String($0.prefix(64)) } ?? ID<Confirmed>().rawValue,
+            isbn: offer.isbn, metadata: metadata, preset: preset, anotherCopy: body.anotherCopy ?? false)
+        let now = parts.ports.now()
+        let result = try await station.enter(confirmed) {
+            try await parts.library.enter(confirmed, notes: [], dates: DateEdit(), at: now) { _ in }
+        }
+        return try await parts.response(to: result)
+    }
+
+    private struct Take: Decodable {
+        var search: String
+        var number: Int
+    }
+
+    /// Gives an open row the record of an edition.
+    private func take(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
+        let body = try await request.json(Take.self)
+        let offer = try choice(body.search, body.number).offer
+        let row = try await parts.ports.station.take(offer, for: context.id(of: QueueItem.self))
+        return JSONResponse(["row": row.json])
+    }
+
+    private func choice(_ search: String?, _ number: Int?) throws -> EditionChoice {
+        guard let search, let number, let choice = parts.found.choice(number, of: search) else {
+            throw RequestRefusal.notFound("search")
+        }
+        return choice
+    }
+
+    /// Fetches the cover of an edition, so that browsers ask nobody but this service.
+    private func cover(_ request: Request, _ context: KioskContext) async throws -> Response {
+        let offer = try choice(context.parameters.get("search"), context.parameters.get("number").flatMap { Int($0) })
+            .offer
+        guard let fetch = parts.ports.fetchCover, let address = offer.metadata.coverURL,
+            let bytes = try await fetch.cover(at: address), let type = PictureType(bytes)
+        else { throw RequestRefusal.notFound("cover") }
+        return Response(
+            status: .ok,
+            headers: [
+                .contentType: type.rawValue, .cacheControl: "private, max-age=3600",
+                .contentSecurityPolicy: "default-src 'none'; sandbox", .xContentTypeOptions: "nosniff",
+            ], body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
+    }
+}
+
+/// The editions of the latest searches. A request to save one names its place, so that no page sends metadata.
+final class FoundEditions: Sendable {
+    struct Search: Sendable {
+        let id = ID<Search>().rawValue
+        let answer: TitleAnswer
+        let choices: [EditionChoice]
+    }
+
+    /// The number of searches that are kept, which is more than a household has open.
+    private static let limit = 32
+    private let searches = Mutex<[Search]>([])
+
+    func keep(_ answer: TitleAnswer, _ choices: [EditionChoice]) -> Search {
+        let search = Search(answer: answer, choices: choices)
+        searches.withLock { searches in
+            searches.append(search)
+            searches.removeFirst(max(0, searches.count - Self.limit))
+        }
+        return search
+    }
+
+    /// - Parameter number: the number of an edition, which begins with 1.
+    /// - Returns: `nil` if there is no such search, or no longer.
+    func choice(_ number: Int, of id: String) -> EditionChoice? {
+        searches.withLock { searches in
+            let choices = searches.first { $0.id == id }?.choices ?? []
+            return choices.indices.contains(number - 1) ? choices[number - 1] : nil
+        }
+    }
+}

@@ -1,0 +1,21 @@
+// The page Find by title. The search is a page of its own, and the sources may take some seconds, so the button says so.
+
+import { act } from "./acts.js";
+
+const form = document.getElementById("find"), submit = form.querySelector("button");
+const label = submit.textContent;
+form.addEventListener("submit", () => { submit.textContent = form.dataset.searching; submit.disabled = true; });
+// The page is shown again as it was when a person goes back to it.
+addEventListener("pageshow", () => { submit.textContent = label; submit.disabled = false; });
+
+// A cover that cannot be fetched leaves the placeholder below it.
+for (const picture of document.querySelectorAll("img[data-drops]")) picture.addEventListener("error", () => picture.remove());
+
+// After a captured book has got its record, the person goes on with its card.
+document.addEventListener("click", async (event) => {
+  const button = event.target.closest("button[data-takes]");
+  if (!button) return;
+  event.stopImmediatePropagation();
+  const row = form.elements.row.value;
+  if (await act(button, JSON.parse(button.dataset.body))) location.assign(`/scan?row=${encodeURIComponent(row)}`);
+}, { capture: true });
