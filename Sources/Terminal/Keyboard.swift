@@ -144,7 +144,7 @@ package final class Keyboard: Sendable {
             case 0x09: keys.append(.tab)
             case 0x7F, 0x08: keys.append(.backspace)
             case 0x04: keys.append(.end)
-            case 0x15: keys.append(.character("\u{15}"))
+            case 0x06, 0x15: keys.append(.character(Character(UnicodeScalar(first))))
             case 0x1B where bytes.starts(with: pasteBegins):
                 let text = bytes.dropFirst(pasteBegins.count)
                 guard let end = text.indices.first(where: { text[$0...].starts(with: pasteEnds) }) else {

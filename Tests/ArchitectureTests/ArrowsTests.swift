@@ -59,7 +59,10 @@ private let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().d
 
     @Test func `keep the domain free of files, network and databases`() throws {
         for (file, imports) in try importsBelow("Sources/Bookplate") {
-            #expect(imports.isSubset(of: ["FoundationEssentials", "Dispatch"]), "\(file)")
+            var known: Set = ["FoundationEssentials", "Dispatch"]
+            // Only the whole of Foundation decomposes characters.
+            if file.hasSuffix("Text/FoldedText.swift") { known.insert("Foundation") }
+            #expect(imports.isSubset(of: known), "\(file)")
         }
     }
 }

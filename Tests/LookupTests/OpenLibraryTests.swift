@@ -37,7 +37,11 @@ import Testing
         #expect(book.format == .physical)
         #expect(book.description == "The journey home.")
         #expect(book.coverURL == "https://covers.openlibrary.org/b/id/295580-L.jpg")
-        #expect(book.identifiers == ["openlibrary": ["OL686519M"], "goodreads": ["1381"], "lccn": ["96017280"]])
+        #expect(
+            book.identifiers == [
+                "openlibrary": ["OL686519M"], "openlibrary_work": ["OL61982W"], "goodreads": ["1381"],
+                "lccn": ["96017280"],
+            ])
         #expect(book.sources[.title] == .openLibrary)
         #expect(book.sources[.language] == .openLibrary)
     }

@@ -159,7 +159,7 @@ import Testing
             terminal.type("e")
             try terminal.wait(for: "Ctrl-F")
             terminal.type("solaris\u{06}")
-            try terminal.wait(for: "[q] quit")
+            try terminal.wait(for: "[1-2] take one")
             terminal.clear()
             terminal.type("q")
             try terminal.wait(for: "Title: solaris")

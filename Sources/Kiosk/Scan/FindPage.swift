@@ -83,7 +83,7 @@ struct FindPage: Sendable {
         } else {
             view["act"] = "POST \(address)"
             view["body"] = #"{"anotherCopy":\#(choice.owned != nil)}"#
-            view["word"] = texts(choice.owned == nil ? "find.add" : "find.addCopy")
+            view["word"] = texts(choice.owned == nil ? "common.add" : "find.addCopy")
         }
         return view
     }
