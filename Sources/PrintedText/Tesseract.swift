@@ -3,7 +3,7 @@ import Foundation
 import Processes
 import Synchronization
 
-/// Reads ISBNs that are printed as text, using Debian's tesseract. Tesseract is a separate program, which may be
+/// Reads printed text, above all ISBNs, using Debian's tesseract. Tesseract is a separate program, which may be
 /// missing, crash or hang.
 ///
 /// Runs one process at a time for all callers, because each process takes up to a hundred megabytes of memory.
@@ -47,23 +47,27 @@ public final class Tesseract: Sendable {
         self.init(path: path, timeout: timeout)
     }
 
-    /// Reads the printed ISBNs in a picture. Blocks until tesseract has finished.
+    /// Reads the print in a picture. Blocks until tesseract has finished.
     ///
-    /// - Returns: the printed ISBNs; empty if there are none. Several passes read the picture in different ways, until
-    ///   one of them finds an ISBN.
+    /// - Returns: the ISBNs, and the lines of the pass that read most. Several passes read the picture in different
+    ///   ways, until one of them finds an ISBN.
     /// - Throws: ``TesseractError``, or the picture's own error if its data is damaged.
-    public func isbns(in picture: some Picture) throws -> [PrintedISBN] {
+    public func read(_ picture: some Picture) throws -> PrintedPage {
+        var page = PrintedPage()
         let image = OCRImage(try picture.luma(atLeast: Self.longSide), longSide: Self.longSide)
             .turned(by: picture.orientation)
         for pass in Self.passes {
-            let found = PrintedISBN.all(in: try text(of: image.turned(by: pass.turn), mode: pass.mode))
-            if !found.isEmpty { return found }
+            let words = try words(of: image.turned(by: pass.turn), mode: pass.mode)
+            let lines = words.printedLines
+            if lines.letters > page.lines.letters { page.lines = lines }
+            page.isbns = PrintedISBN.all(in: words.text)
+            if !page.isbns.isEmpty { return page }
         }
-        return []
+        return page
     }
 
-    /// Returns the text that tesseract reads in one pass over the image.
-    private func text(of image: OCRImage, mode: String) throws(TesseractError) -> String {
+    /// Returns the words that tesseract reads in one pass over the image.
+    private func words(of image: OCRImage, mode: String) throws(TesseractError) -> [WordTable.Word] {
         let command = ChildProcess.Command(
             path: path,
             // Tesseract reads more if the resolution is set to 300 pixels per inch than if it estimates the resolution.
@@ -80,7 +84,7 @@ public final class Tesseract: Sendable {
             }
         }
         switch outcome {
-        case .answered(let answer, _, .exited(0)): return try WordTable.text(answer)
+        case .answered(let answer, _, .exited(0)): return try WordTable.words(answer)
         case .answered(_, let standardError, .exited(let status)):
             throw .failed(status: status, standardError: Self.lastLine(of: standardError))
         case .answered(_, _, .signalled(let signal)): throw .crashed(signal: signal)
@@ -137,6 +141,11 @@ extension TesseractError: CustomStringConvertible {
         case .malformedAnswer: "printed text was not read because tesseract's output was not a table of words"
         }
     }
+}
+
+extension [PrintedLine] {
+    /// The number of letters in all lines.
+    fileprivate var letters: Int { reduce(0) { $0 + $1.text.count(where: \.isLetter) } }
 }
 
 extension Duration {

@@ -1,5 +1,5 @@
 /// One line of text that a person edits in place, on a terminal that does not echo keys.
-struct LineEditor {
+package struct LineEditor {
     private(set) var text: String
     let label: String
 
@@ -40,5 +40,36 @@ struct LineEditor {
             used += character.columns
         }
         return tail.printable
+    }
+
+    /// Lets a person edit the text at the keyboard.
+    ///
+    /// - Returns: nil if the person cancels.
+    package static func edit(_ text: String, label: String, with keyboard: Keyboard) async -> String? {
+        var editor = LineEditor(label: label, text: text)
+        func draw() { Output.shared.printRaw(editor.line(width: terminalSize().columns)) }
+        draw()
+        for await press in keyboard.presses {
+            var keys = [press.key]
+            // A text expander types as fast as a scanner.
+            if case .burst(var burst) = press.key {
+                keys = []
+                while let part = burst.next(inField: true) {
+                    switch part {
+                    case .code(let text): keys += text.map { .character($0) }
+                    case .keys(let more): keys += more
+                    }
+                }
+            }
+            for key in keys {
+                switch editor.press(key) {
+                case .editing: draw()
+                case .done, .cancelled:
+                    Output.shared.printLine("")
+                    return key == .enter ? editor.text : nil
+                }
+            }
+        }
+        return nil
     }
 }

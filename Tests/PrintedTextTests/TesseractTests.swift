@@ -32,7 +32,7 @@ private struct Sheet: Picture {
     @Test(arguments: printed) func `reads the number of a book from before bar codes`(name: String) throws {
         let photo = try PhotoFile(path: samples.appendingPathComponent("\(name).jpg").path)
         let answer = try String(contentsOf: samples.appendingPathComponent("\(name).print.txt"), encoding: .utf8)
-        let found = try Tesseract(inFolders: folders).isbns(in: photo)
+        let found = try Tesseract(inFolders: folders).read(photo).isbns
         // The positions of the spaces cannot be recognised in every typeface.
         #expect(found.map(\.isbn.digits) == [String(answer.prefix(13))])
     }
@@ -41,14 +41,19 @@ private struct Sheet: Picture {
     func `reads a page in any orientation of the photo`(orientation: Orientation) throws {
         let photo = try PhotoFile(path: samples.appendingPathComponent("printed-imprint.jpg").path)
         let page = OCRImage(try photo.luma(atLeast: 2400), longSide: 2400)
-        let found = try Tesseract(inFolders: folders).isbns(in: Stored(page: page, orientation: orientation))
+        let found = try Tesseract(inFolders: folders).read(Stored(page: page, orientation: orientation)).isbns
         #expect(found.map(\.isbn.digits) == ["9780140449136"])
+    }
+
+    @Test func `reads the title, which is printed in the largest letters`() throws {
+        let back = try PhotoFile(path: samples.appendingPathComponent("printed-back-sideways.jpg").path)
+        #expect(try Tesseract(inFolders: folders).read(back).title == "The Left Hand of Darkness")
     }
 
     @Test(arguments: ["no-code-table.jpg", "no-code-spines.jpg", "no-code-front-cover.jpg"])
     func `finds none where none is printed`(photo: String) throws {
         let file = try PhotoFile(path: samples.appendingPathComponent(photo).path)
-        #expect(try Tesseract(inFolders: folders).isbns(in: file).isEmpty)
+        #expect(try Tesseract(inFolders: folders).read(file).isbns.isEmpty)
     }
 }
 
@@ -90,7 +95,7 @@ private struct Stored: Picture {
         let folder = try Scratch()
         let tesseract = try install(script, in: folder, timeout: timeout)
         // The input is larger than any buffer between two programs, so that a program that does not read it is noticed.
-        return try #require(throws: TesseractError.self) { try tesseract.isbns(in: Sheet(width: 2000, height: 2000)) }
+        return try #require(throws: TesseractError.self) { try tesseract.read(Sheet(width: 2000, height: 2000)).isbns }
     }
 
     @Test func `is missing if none of the folders has it, and the message says what to install`() throws {
@@ -116,7 +121,7 @@ private struct Stored: Picture {
             printf '5\\t1\\t1\\t1\\t1\\t1\\t0\\t0\\t9\\t9\\t95.5\\tISBN\\n5\\t1\\t1\\t1\\t1\\t2\\t9\\t0\\t9\\t9\\t9\\t0-14-\\n'
             printf '5\\t1\\t1\\t1\\t2\\t1\\t0\\t0\\t9\\t9\\t95.5\\t044926-4\\n'
             """, in: folder)
-        let found = try tesseract.isbns(in: Sheet(orientation: .left))
+        let found = try tesseract.read(Sheet(orientation: .left)).isbns
         #expect(found == [PrintedISBN(isbn: try ISBN("0-14-044926-4"), text: "0-14-044926-4")])
         let looks = try String(contentsOfFile: folder.file("looks"), encoding: .utf8)
         #expect(looks == "P5 48 64 P5 64 48 P5 48 64 ")
@@ -153,7 +158,7 @@ private struct Stored: Picture {
         let path = try folder.write([0x7F, 0x45, 0x4C, 0x46, 0], to: "tesseract")
         try #require(chmod(path, 0o755) == 0)
         let error = try #require(throws: TesseractError.self) {
-            try Tesseract(inFolders: folder.path).isbns(in: Sheet())
+            try Tesseract(inFolders: folder.path).read(Sheet()).isbns
         }
         guard case .cannotStart = error else {
             Issue.record("\(error)")
@@ -173,7 +178,7 @@ private struct Stored: Picture {
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<4 {
                 group.addTask {
-                    #expect(throws: Never.self) { try tesseract.isbns(in: Sheet()) }
+                    #expect(throws: Never.self) { try tesseract.read(Sheet()).isbns }
                 }
             }
         }
@@ -212,5 +217,39 @@ private struct Stored: Picture {
         #expect(page.turned(by: .right).pgm == Array("P5\n2 3\n255\n".utf8) + [10, 0, 11, 1, 12, 2])
         #expect(page.turned(by: .left).pgm == Array("P5\n2 3\n255\n".utf8) + [2, 12, 1, 11, 0, 10])
         #expect(page.turned(by: .down).pgm == Array("P5\n3 2\n255\n".utf8) + [12, 11, 10, 2, 1, 0])
+    }
+}
+
+@Suite struct `The title of a page` {
+    private func title(_ lines: (String, Int)...) -> String {
+        PrintedPage(lines: lines.map { PrintedLine(text: $0.0, height: $0.1) }).title
+    }
+
+    @Test func `is what is printed in the largest letters`() {
+        #expect(title() == "")
+        #expect(title(("Stanisław Lem", 30), ("Solaris", 80), ("Roman", 20)) == "Solaris")
+        #expect(title(("Die Welt", 80), ("von Gestern", 75), ("Stefan Zweig", 40)) == "Die Welt von Gestern")
+        #expect(title(("The", 60), ("by", 20), ("Odyssey", 80)) == "Odyssey", "only lines beside each other")
+        #expect(title((String(repeating: "word ", count: 40), 80)).split(separator: " ").count == 12)
+    }
+
+    @Test func `leaves the other lines, which may name the author`() {
+        let page = PrintedPage(lines: [
+            PrintedLine(text: "Roman", height: 20), PrintedLine(text: "Solaris", height: 80),
+            PrintedLine(text: "Stanisław Lem", height: 30),
+        ])
+        #expect(page.otherLines == ["Stanisław Lem", "Roman"])
+    }
+
+    @Test func `consists of words that were read with confidence`() throws {
+        let header =
+            "level\tpage_num\tblock_num\tpar_num\tline_num\tword_num\tleft\ttop\twidth\theight\tconf\ttext\n"
+        let rows = [
+            "5\t1\t1\t1\t1\t1\t0\t0\t9\t40\t96.5\tDie", "5\t1\t1\t1\t1\t2\t0\t0\t9\t42\t91\tWelt",
+            "5\t1\t1\t1\t1\t3\t0\t0\t9\t90\t12\tWWW", "5\t1\t1\t1\t2\t1\t0\t0\t9\t80\t95\t||",
+        ]
+        let words = try WordTable.words(Array((header + rows.joined(separator: "\n")).utf8))
+        #expect(words.printedLines == [PrintedLine(text: "Die Welt", height: 42)])
+        #expect(words.text == "Die Welt WWW\n||")
     }
 }

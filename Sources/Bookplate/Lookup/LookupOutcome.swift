@@ -60,8 +60,13 @@ public struct SourceError: Error, Sendable, Equatable, CustomStringConvertible {
 
     /// Returns the error for a lookup in which no online source was asked.
     public static func noSourceAsked(_ notAsked: [NotAsked]) -> SourceError {
-        let reasons = notAsked.filter { $0.source != .offlineIndex }.map { "\($0.source.displayName): \($0.reason)" }
-        let reason = reasons.isEmpty ? "all are switched off in the settings" : reasons.joined(separator: "; ")
+        let online = notAsked.filter { $0.source != .offlineIndex }
+        let common = Set(online.map(\.reason))
+        let reason =
+            online.isEmpty
+            ? "all are switched off in the settings"
+            : common.count == 1
+                ? online[0].reason : online.map { "\($0.source.displayName): \($0.reason)" }.joined(separator: "; ")
         return SourceError(source: nil, reason: "no online source was queried (\(reason))")
     }
 }

@@ -1,7 +1,9 @@
 import ArgumentParser
 import Bookplate
 import Foundation
+import Capture
 import Library
+import PrintedText
 import Station
 import Terminal
 
@@ -20,10 +22,19 @@ struct FindCommand: AsyncParsableCommand {
               scan find "die welt von gestern" --author zweig
               scan find solaris --take 2 --shelf Attic
               scan find solaris --json --offline
+              scan find --image title-page.jpg
+
+            --image reads a photo with tesseract (apt install tesseract-ocr). At a
+            terminal, you can correct the words before they are searched for.
             """)
 
-    @Argument(help: ArgumentHelp("Words of the title.", valueName: "title")) var words: [String]
+    @Argument(help: ArgumentHelp("Words of the title.", valueName: "title")) var words: [String] = []
     @Option(help: ArgumentHelp("Words of the author's name.", valueName: "name")) var author: String?
+    @Option(
+        help: ArgumentHelp(
+            "A photo of the title page or the cover, whose largest print is the title.", valueName: "file"),
+        completion: .file())
+    var image: String?
     @Option(help: ArgumentHelp("Your language, for the national catalogue.", valueName: "code")) var language: String?
     @Option(help: ArgumentHelp("Save the edition with this number.", valueName: "number")) var take: Int?
     @Flag(help: "Save another copy if you already own the book.") var anotherCopy = false
@@ -31,10 +42,15 @@ struct FindCommand: AsyncParsableCommand {
     @OptionGroup var paths: PathOptions
     @OptionGroup var output: OutputOptions
 
+    func validate() throws {
+        if words.isEmpty, image == nil { throw ValidationError("Give words of the title, or a photo with --image.") }
+        if !words.isEmpty, image != nil { throw ValidationError("Use either words of the title or --image.") }
+    }
+
     func run() async throws {
-        guard let query = TitleQuery(title: words.joined(separator: " "), author: author) else {
-            throw CommandError(.usage, "the title has no letter or digit to search for.")
-        }
+        let keyboard = output.json || take != nil ? nil : Keyboard.open()
+        defer { keyboard?.close() }
+        guard let query = try await query(keyboard) else { return }
         let wiring = try Wiring(settings: paths.settings())
         let library = try wiring.openExistingLibrary()
         let finder = wiring.titleFinder(library)
@@ -50,18 +66,49 @@ struct FindCommand: AsyncParsableCommand {
         }
         if output.json {
             Output.shared.printLine(answer.json(query, choices))
-        } else if !choices.isEmpty, let keyboard = Keyboard.open() {
+        } else if !choices.isEmpty, let keyboard {
             showFailures(answer)
             var list = EditionList(choices)
-            let chosen = await list.choose(with: keyboard)
-            keyboard.close()
-            guard let chosen else { return }
+            guard let chosen = await list.choose(with: keyboard) else { return }
             return try await save(choices[chosen], finder, wiring)
         } else {
             EditionList(choices).show()
             showFailures(answer)
         }
         try report(answer)
+    }
+
+    /// Returns the words to search for, as they were given or read from the photo.
+    ///
+    /// - Returns: nil if the person cancels.
+    private func query(_ keyboard: Keyboard?) async throws -> TitleQuery? {
+        var (title, author) = (words.joined(separator: " "), author)
+        if let image {
+            let page = try Tesseract(inFolders: ProcessInfo.processInfo.environment["PATH"] ?? "")
+                .read(PhotoInput.expand([image]).photos.first?.open() ?? PhotoFile(path: image))
+            title = page.title
+            if let isbn = page.isbns.first?.isbn {
+                Output.shared.printNotice(
+                    "The photo shows the ISBN \(isbn.hyphenated). To save it, run 'scan --isbn \(isbn.digits)'.")
+            }
+            let others = page.otherLines.prefix(3).map(\.oneLine)
+            if !others.isEmpty { Output.shared.printNotice("Also printed: \(others.joined(separator: " · "))") }
+            if let keyboard {
+                guard let typed = await LineEditor.edit(title, label: "Title", with: keyboard),
+                    let name = await LineEditor.edit(author ?? "", label: "Author", with: keyboard)
+                else { return nil }
+                (title, author) = (typed, name)
+            } else if !title.isEmpty {
+                Output.shared.printNotice("Searching for \"\(title.oneLine)\".")
+            }
+        }
+        guard let query = TitleQuery(title: title, author: author) else {
+            throw image == nil
+                ? CommandError(.usage, "the title has no letter or digit to search for.")
+                : CommandError(
+                    .nothing, "no words can be read in \(image?.printable ?? ""). Type them: 'scan find \"title\"'.")
+        }
+        return query
     }
 
     /// Prints the sources that failed or were left out, because they may know other editions.
@@ -75,7 +122,8 @@ struct FindCommand: AsyncParsableCommand {
     /// Ends with the status for an answer without editions.
     private func report(_ answer: TitleAnswer) throws {
         guard let reason = answer.reason else { return }
-        if !output.json {
+        // The reason lists the sources itself if none was asked.
+        if !output.json, !answer.asked.isEmpty || !answer.failures.isEmpty {
             for skipped in answer.notAsked {
                 Output.shared.printNotice("  not queried: \(skipped.source.displayName) (\(skipped.reason.oneLine))")
             }

@@ -11,15 +11,15 @@ struct PrintOptions: ParsableArguments {
     @Flag(help: "In photos without an ISBN bar code, read the printed ISBN with tesseract.")
     var ocr = false
 
-    /// Returns a function that reads the printed ISBNs in a photo, or `nil` without `--ocr`.
+    /// Returns a function that reads the print in a photo, or `nil` without `--ocr`.
     ///
     /// If tesseract is missing, an error is printed at the first photo that needs it. Photos with a bar code are read
     /// without tesseract.
-    func reader() -> (@Sendable (PhotoFile) throws -> [PrintedISBN])? {
+    func reader() -> (@Sendable (PhotoFile) throws -> PrintedPage)? {
         guard ocr else { return nil }
         do throws(TesseractError) {
             let tesseract = try Tesseract(inFolders: ProcessInfo.processInfo.environment["PATH"] ?? "")
-            return { try tesseract.isbns(in: $0) }
+            return { try tesseract.read($0) }
         } catch {
             let isReported = SharedValue(false)
             return { _ in

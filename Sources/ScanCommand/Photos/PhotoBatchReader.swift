@@ -61,6 +61,9 @@ struct PhotoResult: Sendable {
     /// The ISBNs that are printed as text. They are read only on request, and only if no bar code is an ISBN. They are
     /// kept apart from ``symbols``, because they are less certain than bar codes, and a person has to check them.
     var printed: [PrintedISBN] = []
+    /// The words in the largest print of a photo in which no number was found; nil if there are none, or if the print
+    /// was not read.
+    var printedTitle: String?
     /// A small JPEG of the whole photo, which is stored with the printed ISBNs.
     var printedThumbnail: [UInt8]?
     /// True if the photo was searched for printed ISBNs.
@@ -87,9 +90,9 @@ struct PhotoBatchReader {
     var isExplaining = false
     /// True to make the picture on which the steps can be drawn.
     var withPicture = false
-    /// The function that reads the printed ISBNs in a photo. It is called for each photo in which no bar code is an
-    /// ISBN. If it is nil, printed ISBNs are not read.
-    var print: (@Sendable (PhotoFile) throws -> [PrintedISBN])?
+    /// The function that reads the print in a photo. It is called for each photo in which no bar code is an ISBN. If it
+    /// is nil, the print is not read.
+    var print: (@Sendable (PhotoFile) throws -> PrintedPage)?
 
     /// - Returns: a result for each input, in the order of the inputs.
     func read(_ inputs: [PhotoInput]) -> AsyncStream<PhotoResult> {
@@ -141,8 +144,10 @@ struct PhotoBatchReader {
     private func readPrint(of photo: PhotoFile, into reading: inout PhotoResult) throws {
         guard let print, !reading.hasISBN else { return }
         do {
-            reading.printed = try print(photo)
+            let page = try print(photo)
+            reading.printed = page.isbns
             reading.isPrintRead = true
+            if page.isbns.isEmpty, !page.title.isEmpty { reading.printedTitle = page.title }
         } catch let error as TesseractError {
             reading.printError = error
         }

@@ -49,7 +49,10 @@ extension InputBatch {
         }
         if photo.symbols.isEmpty, photo.printed.isEmpty {
             let nothing = photo.isPrintRead ? "no bar code and no printed ISBN found" : "no bar code found"
-            let reasons = [photo.error ?? nothing, photo.printError?.description].compactMap { $0 }
+            let title = photo.printedTitle.map { title in
+                "the largest print is \"\(title.oneLine.fitted(60))\"; to find the book by its title, run 'scan find --image \(photo.name.oneLine)'"
+            }
+            let reasons = [photo.error ?? nothing, photo.printError?.description, title].compactMap { $0 }
             refuse(.refused, reasons.joined(separator: "; "))
             return
         }
