@@ -126,7 +126,7 @@ import Testing
         try withSources { scan, openLibrary in
             let ending = try scan.run("find", "solaris", "--offline")
             #expect(ending.status == 69)
-            #expect(ending.err.contains("not queried: Open Library (offline mode is on)"))
+            #expect(ending.err.contains("no online source was queried (offline mode is on)"))
             #expect(openLibrary.requests.isEmpty)
         }
     }
