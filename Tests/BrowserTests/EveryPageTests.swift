@@ -7,7 +7,8 @@ extension `In a browser` {
         /// The paths of all pages; "BOOK" stands for a book's id.
         static let pages = [
             "scan", "home", "library", "library?view=grid", "library?q=the", "library?wishlist=yes", "books/BOOK",
-            "books/BOOK/edit", "add", "intake", "stats", "stats/timeline", "settings", "settings/tags",
+            "books/BOOK/edit", "add", "find", "find?title=left%20hand", "intake", "stats", "stats/timeline", "settings",
+            "settings/tags",
             "settings/shelves",
             "settings/authors", "changes",
         ]

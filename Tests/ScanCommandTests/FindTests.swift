@@ -99,7 +99,7 @@ import Testing
     @Test func `q takes none`() throws {
         try withSources { scan, _ in
             let terminal = try PseudoTerminal(scan, "find solaris")
-            try terminal.wait(for: "[q] quit")
+            try terminal.wait(for: "[Esc] cancel")
             terminal.type("q")
             #expect(try terminal.finish() == 0)
             #expect(!FileManager.default.fileExists(atPath: scan.library))

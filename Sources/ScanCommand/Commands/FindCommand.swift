@@ -68,7 +68,7 @@ struct FindCommand: AsyncParsableCommand {
             Output.shared.printLine(answer.json(query, choices))
         } else if !choices.isEmpty, let keyboard {
             showFailures(answer)
-            var list = EditionList(choices)
+            var list = EditionList(choices, rows: terminalSize().rows)
             guard let chosen = await list.choose(with: keyboard) else { return }
             return try await save(choices[chosen], finder, wiring)
         } else {

@@ -44,7 +44,7 @@ package struct EditionList {
     func lines(width: Int) -> [(text: String, ink: Ink)] {
         let keys = [
             shown.count == 1 ? "[1] take it" : "[1-\(shown.count)] take one",
-            shown.upperBound < choices.count ? "[n] next" : "", first > 0 ? "[p] previous" : "", "[q] quit",
+            shown.upperBound < choices.count ? "[n] next" : "", first > 0 ? "[p] previous" : "", "[Esc] cancel",
         ].filter { !$0.isEmpty }.joined(separator: "  ")
         let place = choices.count > page ? "  \(first + 1) to \(shown.upperBound) of \(choices.count)" : ""
         return shown.flatMap { lines(for: choices[$0], number: $0 - first + 1, width: width) }

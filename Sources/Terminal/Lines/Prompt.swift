@@ -450,7 +450,7 @@ struct Prompt {
                 Output.shared.printLine("  " + style.attention((answer.reason ?? "no edition found").oneLine))
                 return showField()
             }
-            let list = EditionList(choices)
+            let list = EditionList(choices, rows: terminalSize().rows)
             editions = list
             list.draw()
         } catch {
