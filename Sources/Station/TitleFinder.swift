@@ -9,7 +9,7 @@ public struct TitleFinder: Sendable {
 
     /// - Parameters:
     ///   - lookup: completes the record of an edition that has an ISBN.
-    ///   - shelf: the library, which tells what is there already; `nil` if there is none yet.
+    ///   - shelf: the library, whose copies are listed with the editions; `nil` if there is none yet.
     ///   - language: the language of the person at this machine, as an ISO 639-1 code; `nil` if it is not known.
     public init(search: any TitleSearch, lookup: any MetadataLookup, shelf: (any Shelf)?, language: String? = nil) {
         (self.search, self.lookup, self.shelf, self.language) = (search, lookup, shelf, language)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Kiosk
 
-/// Knows two editions of one book, one of them without an ISBN; or answers as it is told.
+/// Knows two editions of one book, one of them without an ISBN; or fails in a given way.
 private struct CannedSearch: TitleSearch {
     static let isbn = "9780156027601"
     var failure: SourceFailure?

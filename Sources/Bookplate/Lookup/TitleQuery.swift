@@ -1,4 +1,4 @@
-/// What a person knows about a book without a number: words of its title, and perhaps of its author's name.
+/// The words by which a person looks for a book without a number: words of its title, and perhaps of its author's name.
 public struct TitleQuery: Sendable, Hashable {
     /// The words of the title, in any order.
     public let title: String
