@@ -66,6 +66,20 @@ extension LibraryFile: EditableShelf {
         return (book, change)
     }
 
+    public func take(
+        _ records: [Metadata.Field: Metadata], for id: ID<Copy>, at now: Date
+    ) async throws -> (book: Book, change: ID<Change>?) {
+        let (book, change) = try await changed(.edit, at: now) { db, _ in
+            guard let stored = try StoredBook.one(db, id) else { throw LibraryError.noSuchBook(id) }
+            var wanted = stored.book.edition
+            for (field, record) in records { wanted.metadata.copy(field, from: record) }
+            try updateEdition(db, stored, to: wanted, keepsSources: true)
+            guard let book = try StoredBook.one(db, id)?.book else { throw LibraryError.noSuchBook(id) }
+            return (book, "edited " + quoted(book.displayTitle))
+        }
+        return (book, change)
+    }
+
     public func update(
         _ ids: [ID<Copy>], continuing earlier: ID<Change>?, at now: Date,
         _ change: @escaping @Sendable (inout Copy) throws -> Void
@@ -204,7 +218,11 @@ extension Edition {
 
 /// Stores a person's edits of an edition. Every field that differs from the stored value is marked as edited by a
 /// person.
-func updateEdition(_ db: Database, _ stored: StoredBook, to edition: Edition) throws {
+///
+/// - Parameter keepsSources: true if the person chose values of sources, whose names stay with the fields.
+func updateEdition(
+    _ db: Database, _ stored: StoredBook, to edition: Edition, keepsSources: Bool = false
+) throws {
     let old = stored.book.edition
     var new = old
     var changed = edition.metadata.fields(differingFrom: old.metadata)
@@ -220,7 +238,8 @@ func updateEdition(_ db: Database, _ stored: StoredBook, to edition: Edition) th
     changed.formIntersection(offered.fields(differingFrom: old.metadata))
     for field in changed {
         new.metadata.copy(field, from: offered)
-        new.metadata.sources[field] = new.metadata.filledFields.contains(field) ? .person : nil
+        let source = keepsSources ? offered.sources[field] : .person
+        new.metadata.sources[field] = new.metadata.filledFields.contains(field) ? source : nil
     }
     new.editedFields.formUnion(changed)
     new.isbn = edition.isbn

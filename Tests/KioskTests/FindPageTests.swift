@@ -117,11 +117,10 @@ private struct CannedSearch: TitleSearch {
     }
 
     @Test func `keeps the latest searches only`() {
-        let found = FoundEditions()
-        let choice = EditionChoice(offer: EditionOffer(isbn: nil, metadata: Metadata()))
-        let first = found.keep(TitleAnswer(), [choice])
-        #expect(found.choice(1, of: first.id) == choice && found.choice(2, of: first.id) == nil)
-        for _ in 0..<32 { _ = found.keep(TitleAnswer(), [choice]) }
-        #expect(found.choice(1, of: first.id) == nil)
+        let searches = RecentAnswers<Int>()
+        let first = searches.keep(7)
+        #expect(searches[first] == 7 && searches["none"] == nil)
+        for number in 0..<32 { _ = searches.keep(number) }
+        #expect(searches[first] == nil)
     }
 }

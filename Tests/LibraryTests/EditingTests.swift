@@ -28,6 +28,24 @@ import Testing
         #expect(try await two.lastChange()?.summary == "edited \"Theirs\"")
     }
 
+    @Test func `a value that a person takes from a source keeps its source, and no refresh changes it`() async throws {
+        let book = try await one.save(dune, record("Dune") { $0.publisher = "Ace" })
+        let other = record("DUNE", from: .dnb) { ($0.publisher, $0.pageCount) = ("Heyne", 600) }
+        let (after, change) = try await one.take([.publisher: other, .pageCount: other], for: book.id, at: noon)
+        #expect(after.displayTitle == "Dune" && after.edition.metadata.publisher == "Heyne")
+        #expect(
+            after.edition.metadata.sources[.publisher] == .dnb && after.edition.metadata.sources[.title] == .openLibrary
+        )
+        #expect(after.edition.editedFields == [.publisher, .pageCount])
+        _ = try await one.fillGaps(
+            from: [dune: record("Dune", from: .googleBooks) { $0.pageCount = 1 }], continuing: nil, at: noon)
+        #expect(try await one.book(book.id)?.edition.metadata.pageCount == 600)
+        _ = try await one.undo(try #require(change), at: noon)
+        #expect(try await one.book(book.id)?.edition == book.edition)
+        let again = try await one.take([.publisher: record("Dune") { $0.publisher = "Ace" }], for: book.id, at: noon)
+        #expect(again.change == nil, "it has this value")
+    }
+
     @Test func `tags added by two processes at the same moment are all kept`() async throws {
         let book = try await one.save(dune, record("Dune"))
         try await withThrowingTaskGroup(of: Void.self) { group in

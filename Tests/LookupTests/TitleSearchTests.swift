@@ -193,3 +193,24 @@ import Testing
         #expect(TitleQuery(title: title) == nil)
     }
 }
+
+@Suite struct `The records of sources` {
+    @Test func `come from every source that may have the book, each by itself`() async throws {
+        var rig = try Rig()
+        let catalogue = try FaultServer()
+        rig.catalogues[.dnb] = catalogue.address
+        rig.order = SourceOrder([.dnb, .openLibrary, .googleBooks])
+        rig.openLibrary.on("/api/books", .book(.odyssey, #""title": "The Odyssey", "number_of_pages": 541"#))
+        rig.googleBooks.on("/books/v1/volumes", .json(try fixture("googlebooks-odyssey.json")))
+        let records = await (try rig.chain(index: CannedIndex(authors: []))).records(of: .odyssey)
+        #expect(records.map(\.source) == [.offlineIndex, .openLibrary, .googleBooks], "the DNB has German numbers")
+        #expect(records.map(\.metadata?.pageCount) == [nil, 541, 560])
+        rig.googleBooks.on("/books/v1/volumes", .status(503))
+        let again = await (try rig.chain()).records(of: .odyssey)
+        #expect(again.map(\.reason) == [nil, "is not working (503)"])
+        rig.isOffline = true
+        let offline = await (try rig.chain()).records(of: .odyssey)
+        #expect(Set(offline.map(\.reason)) == ["offline mode is on"])
+        #expect(catalogue.requests.isEmpty)
+    }
+}

@@ -131,6 +131,38 @@ import Testing
         }
     }
 
+    @Test func `a book is compared with each source, and a field taken from one`() throws {
+        try withSources { scan, openLibrary in
+            openLibrary.on(
+                "/api/books",
+                .json(
+                    """
+                    {"ISBN:9780156027601": {"title": "Solaris", "publishers": [{"name": "Harvest"}],
+                    "identifiers": {"isbn_13": ["9780156027601"]}}}
+                    """))
+            try scan.run("library", "add", "--isbn", "9780156027601", "--title", "Solaris", "--publisher", "Mine")
+            let shown = try scan.run("library", "sources", "solaris")
+            #expect(shown.status == 0)
+            #expect(shown.out.contains("publisher         ✓ Mine") && shown.out.contains("Harvest"))
+            #expect(shown.err.contains("Google Books: no record"))
+            let line = try #require(try scan.run("library", "sources", "solaris", "--json").objects().first)
+            #expect(Set(line.keys) == ["id", "isbn13", "fields", "sources"])
+
+            let taken = try scan.run("library", "sources", "solaris", "--take", "publisher=openLibrary", "--json")
+            #expect(try taken.objects().first?["publisher"] as? String == "Harvest")
+            try scan.run("undo")
+            #expect(try scan.run("library", "show", "solaris", "--json").objects()[0]["publisher"] as? String == "Mine")
+            for (choice, status, reason) in [
+                ("publisher", 64, "does not name a field"), ("isbn=dnb", 64, "does not name a field"),
+                ("publisher=nobody", 64, "is no source"), ("pageCount=openLibrary", 3, "it has no pages for this book"),
+                ("publisher=googleBooks", 3, "Google Books: no record"), ("publisher=dnb", 3, "was not asked"),
+            ] {
+                let refused = try scan.run("library", "sources", "solaris", "--take", choice)
+                #expect(refused.status == Int32(status) && refused.err.contains(reason), "\(choice): \(refused.err)")
+            }
+        }
+    }
+
     @Test func `a book that no source knows by its number is found by its title at the prompt`() throws {
         try withSources { scan, _ in
             let terminal = try PseudoTerminal(scan, "--isbn 9783161484100")

@@ -69,6 +69,13 @@ public protocol TitleSearch: Sendable {
     func find(_ query: TitleQuery, language: String?) async -> TitleAnswer
 }
 
+/// Asks sources separately, so that a person can compare what each of them has.
+public protocol RecordSearch: Sendable {
+    /// Returns the answer of every source that is switched on and may have the book, in the order in which the sources
+    /// win a field. The cache is not used.
+    func records(of isbn: ISBN) async -> [SourceRecord]
+}
+
 /// A cache of the sources' answers. *Found* is kept until it is refreshed, *not found* for seven days.
 public protocol AnswerCache: Sendable {
     /// Returns the cached answers for these ISBNs, without expired answers.

@@ -36,6 +36,14 @@ public protocol EditableShelf: Shelf {
     func update(
         _ id: ID<Copy>, at now: Date, _ change: @escaping @Sendable (inout Book) throws -> Void
     ) async throws -> (book: Book, change: ID<Change>?)
+    /// Gives an edition values that a person has chosen from the records of sources, as one change. The fields keep the
+    /// names of these sources, and from then on count as edited by a person, so that no refresh changes them.
+    ///
+    /// - Parameter records: the record from which each field is taken.
+    /// - Returns: as for ``update(_:at:_:)``.
+    func take(
+        _ records: [Metadata.Field: Metadata], for id: ID<Copy>, at now: Date
+    ) async throws -> (book: Book, change: ID<Change>?)
     /// Applies a person's edit to copies, either to all of them or to none, as one change. Their editions are not
     /// changed.
     ///

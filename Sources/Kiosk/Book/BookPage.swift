@@ -289,6 +289,9 @@ struct BookDetails {
             view["isLong"] = description.utf8.count > 600
         }
         if let origin { view["origin"] = origin }
+        if book.edition.isbn != nil, book.copy.deleted == nil {
+            view["sourcesAddress"] = "/books/\(book.id.rawValue)/sources"
+        }
         return view
     }
 

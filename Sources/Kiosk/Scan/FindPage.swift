@@ -2,7 +2,6 @@ import Bookplate
 import FoundationEssentials
 import Hummingbird
 import Station
-import Synchronization
 
 /// The page *Find by title*, for books without a number and for numbers that no source knows. It lists editions; one
 /// press saves an edition, or gives its record to a captured book.
@@ -100,12 +99,14 @@ struct FindPage: Sendable {
             search.answer.json(query, search.choices).appending([("search", .string(search.id))]))
     }
 
-    private func search(_ query: TitleQuery, _ context: KioskContext) async throws -> FoundEditions.Search {
+    private func search(
+        _ query: TitleQuery, _ context: KioskContext
+    ) async throws -> (id: String, answer: TitleAnswer, choices: [EditionChoice]) {
         guard let titles = parts.ports.station.titles else {
             throw KioskError(.unavailable, "Books cannot be found by their title here.")
         }
         let (answer, choices) = try await titles.find(query, language: context.language.rawValue)
-        return parts.found.keep(answer, choices)
+        return (parts.searches.keep(FoundEditions(answer: answer, choices: choices)), answer, choices)
     }
 
     private struct Save: Decodable {
@@ -145,55 +146,22 @@ struct FindPage: Sendable {
     }
 
     private func choice(_ search: String?, _ number: Int?) throws -> EditionChoice {
-        guard let search, let number, let choice = parts.found.choice(number, of: search) else {
-            throw RequestRefusal.notFound("search")
-        }
-        return choice
+        guard let search, let number, let choices = parts.searches[search]?.choices,
+            choices.indices.contains(number - 1)
+        else { throw RequestRefusal.notFound("search") }
+        return choices[number - 1]
     }
 
     /// Fetches the cover of an edition, so that browsers ask nobody but this service.
     private func cover(_ request: Request, _ context: KioskContext) async throws -> Response {
         let offer = try choice(context.parameters.get("search"), context.parameters.get("number").flatMap { Int($0) })
             .offer
-        guard let fetch = parts.ports.fetchCover, let address = offer.metadata.coverURL,
-            let bytes = try await fetch.cover(at: address), let type = PictureType(bytes)
-        else { throw RequestRefusal.notFound("cover") }
-        return Response(
-            status: .ok,
-            headers: [
-                .contentType: type.rawValue, .cacheControl: "private, max-age=3600",
-                .contentSecurityPolicy: "default-src 'none'; sandbox", .xContentTypeOptions: "nosniff",
-            ], body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
+        return try await parts.offeredCover(at: offer.metadata.coverURL)
     }
 }
 
-/// The editions of the latest searches. A request to save one names its place, so that no page sends metadata.
-final class FoundEditions: Sendable {
-    struct Search: Sendable {
-        let id = ID<Search>().rawValue
-        let answer: TitleAnswer
-        let choices: [EditionChoice]
-    }
-
-    /// The number of searches that are kept, which is more than a household has open.
-    private static let limit = 32
-    private let searches = Mutex<[Search]>([])
-
-    func keep(_ answer: TitleAnswer, _ choices: [EditionChoice]) -> Search {
-        let search = Search(answer: answer, choices: choices)
-        searches.withLock { searches in
-            searches.append(search)
-            searches.removeFirst(max(0, searches.count - Self.limit))
-        }
-        return search
-    }
-
-    /// - Parameter number: the number of an edition, which begins with 1.
-    /// - Returns: `nil` if there is no such search, or no longer.
-    func choice(_ number: Int, of id: String) -> EditionChoice? {
-        searches.withLock { searches in
-            let choices = searches.first { $0.id == id }?.choices ?? []
-            return choices.indices.contains(number - 1) ? choices[number - 1] : nil
-        }
-    }
+/// The editions that a search has found.
+struct FoundEditions: Sendable {
+    let answer: TitleAnswer
+    let choices: [EditionChoice]
 }

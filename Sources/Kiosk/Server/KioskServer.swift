@@ -198,7 +198,8 @@ struct KioskParts: Sendable {
     let connections: Connections
     let authenticator: Authenticator
     let uploads = PhotoUploads()
-    let found = FoundEditions()
+    let searches = RecentAnswers<FoundEditions>()
+    let comparisons = RecentAnswers<[SourceRecord]>()
     /// The identifier of this run of the service; see ``EventRoutes/run``.
     let run = ID<KioskServer>().rawValue
     let logger: Logger

@@ -21,6 +21,7 @@ extension KioskParts {
             LibraryPage(parts: self).routes,
             BookPage(parts: self).routes,
             BookFormPage(parts: self).routes,
+            SourcesPage(parts: self).routes,
             IntakePage(parts: self).routes,
             StatsPage(parts: self).routes,
             SettingsPage(parts: self).routes,

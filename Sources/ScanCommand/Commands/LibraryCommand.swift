@@ -20,7 +20,8 @@ struct LibraryCommand: AsyncParsableCommand {
             """,
         subcommands: [
             List.self, Search.self, Show.self, LibraryAddCommand.self, LibraryEditCommand.self,
-            LibraryRefreshCommand.self, Delete.self, Trash.self, Restore.self, LibraryPurgeCommand.self,
+            LibraryRefreshCommand.self, LibrarySourcesCommand.self, Delete.self, Trash.self, Restore.self,
+            LibraryPurgeCommand.self,
         ],
         defaultSubcommand: List.self)
 
@@ -364,7 +365,7 @@ struct LibraryRefreshCommand: AsyncParsableCommand {
 
 extension Metadata.Field {
     /// The field as a person calls it.
-    fileprivate var label: String {
+    var label: String {
         switch self {
         case .publishedDate: "date"
         case .pageCount: "pages"

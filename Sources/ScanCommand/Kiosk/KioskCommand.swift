@@ -86,6 +86,7 @@ struct KioskCommand: AsyncParsableCommand {
         ports.device = library.device
         ports.preview = preview
         ports.maintenance = wiring.maintenance(library)
+        ports.records = wiring.lookup(library)
         if !wiring.isOffline { ports.fetchCover = wiring.coverDownloader(library) }
         let photos = PhotoChildren()
         ports.readPhoto = { try await photos.read($0) }

@@ -1,0 +1,6 @@
+// The page that compares a book with its sources. The same comparison is shown again after a value was taken, so that the
+// sources are not asked again.
+
+const { comparison } = document.getElementById("sources").dataset;
+history.replaceState(null, "", `?of=${encodeURIComponent(comparison)}`);
+for (const picture of document.querySelectorAll("img[data-drops]")) picture.addEventListener("error", () => picture.remove());
