@@ -206,10 +206,11 @@ import Testing
         guard let book = books.randomElement(using: &random) else { return }
         let before = try await library.read { db in try rowCounts(db) }
         do {
-            switch random.below(5) {
+            switch random.below(6) {
             case 0, 1: try await library.track(book, &random, at: now)
             case 2: try await library.annotation(book, &random, words, at: now)
             case 3: try await library.relabel(book, &random, words, at: now)
+            case 4: try await library.merge(book, books, &random, at: now)
             default: try await library.importFile(&random, words, at: now)
             }
         } catch let error where error.isRefusal {
@@ -220,7 +221,7 @@ import Testing
     }
 
     @Test func `the walks include every act`() async throws {
-        for seed: UInt64 in [2, 5, 7, 11, 12, 20, 21] {
+        for seed: UInt64 in [2, 5, 7, 11, 12, 20, 21, 22] {
             var random = SplitMix(seed: seed)
             for number in 0..<100 { try await step(&random, number) }
         }
@@ -232,7 +233,7 @@ import Testing
             "quote",
             "tagged ", "removed the tag", "renamed the tag", "merged the tag", "deleted the tag",
             "renamed the author",
-            "merged the author", "deleted the author", "imported ", "setting",
+            "merged the author", "deleted the author", "imported ", "setting", "merged \"", "made \"",
         ]
         #expect(words.filter { word in !summaries.contains { $0.contains(word) } } == [])
     }

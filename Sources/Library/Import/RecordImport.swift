@@ -54,7 +54,7 @@ extension RowImporter {
         // The known copies are found first, so that no other record is matched with them.
         var known: [ID<Copy>: Int64] = [:]
         for record in book.copies {
-            guard let row = try matcher.copy(record.copy.id) ?? matcher.copy(ofRequest: request(record)) else {
+            guard let row = try matcher.copy(record.copy.id) ?? matcher.copy(ofRequest: request(ofRecord: record.copy.id)) else {
                 continue
             }
             known[record.copy.id] = row
@@ -91,8 +91,6 @@ extension RowImporter {
         return filled.isEmpty ? .unchanged(merged) : .merged(merged, filled: filled)
     }
 
-    private func request(_ record: CopyRecord) -> String { "bookplate:\(record.copy.id)" }
-
     private func insert(_ offered: Edition) throws -> Int64 {
         try StoredEdition.insert(
             Edition(
@@ -113,7 +111,7 @@ extension RowImporter {
         if stored.book.id == record.copy.id { filled += try fillHistory(from: record) }
         if !isKnown {
             try db.run(
-                "INSERT INTO request (id, copy) VALUES (?, ?) ON CONFLICT DO NOTHING", [request(record), row])
+                "INSERT INTO request (id, copy) VALUES (?, ?) ON CONFLICT DO NOTHING", [request(ofRecord: record.copy.id), row])
         }
         return (stored.book.id, filled)
     }
