@@ -15,13 +15,13 @@ extension LibraryFile {
                 WHERE copy.edition IN (SELECT value FROM json_each(?)) AND copy.deleted IS NULL
                 ORDER BY copy.added, copy.id
                 """, [jsonList(Set(chosen.flatMap(\.editions)))])
-            let byEdition = Dictionary(grouping: books, by: \.editionRow).mapValues { $0.map(\.book) }
+            let places = Dictionary(grouping: books.indices) { books[$0].editionRow }
             return Duplicates(
                 groups: chosen.map { group in
-                    let books = group.editions.flatMap { byEdition[$0] ?? [] }
+                    let found = group.editions.flatMap { places[$0] ?? [] }.sorted().map { books[$0].book }
                     return DuplicateGroup(
                         reason: group.reason,
-                        books: books.filter { $0.edition.isbn != nil } + books.filter { $0.edition.isbn == nil })
+                        books: found.filter { $0.edition.isbn != nil } + found.filter { $0.edition.isbn == nil })
                 },
                 counts: counts)
         }
@@ -44,8 +44,8 @@ extension LibraryFile {
             return try StoredBook.fetch(
                 db,
                 """
-                WHERE copy.edition IN (SELECT value FROM json_each(?)) AND copy.deleted IS NULL
-                    AND edition.isbn IS NOT ? ORDER BY copy.added, copy.id LIMIT \(Self.likeLimit)
+                WHERE copy.edition IN (SELECT value FROM json_each(?1)) AND copy.deleted IS NULL
+                    AND (?2 IS NULL OR edition.isbn IS NOT ?2) ORDER BY copy.added, copy.id LIMIT \(Self.likeLimit)
                 """, [jsonList(editions), isbn?.digits]
             ).map(\.book)
         }
