@@ -29,7 +29,7 @@ import Testing
             #expect(list.status == 0)
             #expect(
                 list.lines.filter { !$0.hasPrefix(" ") } == [
-                    "Probably entered twice", "", "Several copies of one edition",
+                    "Probably entered twice", "Several copies of one edition",
                 ])
             #expect(list.lines[1].contains("\(kept.suffix(8))  978-0-441-17271-9  Dune · Frank Herbert"))
             #expect(list.lines[2].contains("\(other.suffix(8))  no ISBN"))
