@@ -315,8 +315,8 @@ extension LibraryFile: Covers {
     }
 }
 
-/// The picture of an edition that a merge removes. Covers are not logged in changes, so its row is added to the log, for
-/// an undo to bring it back.
+/// The picture of an edition that a merge removes. Covers are not logged in changes, so its row is added to the log.
+/// Then an undo can bring it back.
 struct LoggedCover {
     fileprivate let state: String
     fileprivate let stored: Int64

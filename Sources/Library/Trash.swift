@@ -149,31 +149,29 @@ extension LibraryFile {
     /// that were merged into removed editions. They belong to the purged books, but only the log has them.
     private static func addMergedRows(_ db: Database, to scratch: Int64) throws {
         let applied = "(SELECT id FROM change WHERE undone IS NULL)"
+        let removed = """
+            INSERT INTO changeRow (change, tableName, key, before)
+            SELECT ?1, tableName, key, before FROM changeRow WHERE after IS NULL AND tableName
+            """
         try db.run(
             """
-            INSERT INTO changeRow (change, tableName, key, before)
-            SELECT ?1, tableName, key, before FROM changeRow WHERE after IS NULL
-                AND tableName IN ('copy', 'copyTag', 'reading', 'progressEntry', 'note', 'quote')
+            \(removed) IN ('copy', 'copyTag', 'reading', 'progressEntry', 'note', 'quote')
                 AND change IN (
-                    SELECT merged.change FROM changeRow gone
-                    JOIN changeRow merged ON merged.tableName = gone.tableName AND merged.key = gone.key
-                    JOIN changeRow emptied ON emptied.change = merged.change AND emptied.tableName = 'copy'
-                        AND emptied.after IS NULL
-                        AND json_extract(gone.key, '$[0]') = ?2 || json_extract(emptied.before, '$.uuid')
-                    WHERE gone.change = ?1 AND gone.tableName = 'request' AND merged.change IN \(applied))
+                    SELECT emptied.change FROM changeRow emptied
+                    CROSS JOIN changeRow gone ON gone.change = ?1 AND gone.tableName = 'request'
+                        AND gone.key = json_array(?2 || json_extract(emptied.before, '$.uuid'))
+                    WHERE emptied.tableName = 'copy' AND emptied.after IS NULL AND emptied.change IN \(applied))
             """, [scratch, request(ofRecord: ID(rawValue: ""))])
         try db.run(
             """
-            INSERT INTO changeRow (change, tableName, key, before)
-            SELECT ?1, tableName, key, before FROM changeRow WHERE after IS NULL
-                AND tableName IN ('edition', 'editionAuthor', 'editionSubject', 'identifier', 'author', 'subject')
+            \(removed) IN ('edition', 'editionAuthor', 'editionSubject', 'identifier', 'author', 'subject')
                 AND change IN (
-                    SELECT moved.change FROM changeRow gone
-                    JOIN changeRow merged ON merged.tableName = 'edition' AND merged.after IS NULL
-                        AND merged.change IN \(applied)
-                    JOIN changeRow moved ON moved.change = merged.change AND moved.tableName = 'copy'
-                        AND json_extract(moved.after, '$.edition') = json_extract(gone.key, '$[0]')
-                    WHERE gone.change = ?1 AND gone.tableName = 'edition')
+                    SELECT moved.change FROM (
+                        SELECT DISTINCT change FROM changeRow
+                        WHERE tableName = 'edition' AND after IS NULL AND change IN \(applied)) AS merge
+                    CROSS JOIN changeRow moved ON moved.change = merge.change AND moved.tableName = 'copy'
+                    CROSS JOIN changeRow gone ON gone.change = ?1 AND gone.tableName = 'edition'
+                        AND gone.key = json_array(json_extract(moved.after, '$.edition')))
             """, [scratch])
     }
 

@@ -10,7 +10,7 @@ public struct WorkIdentity: Sendable, Equatable {
     /// The number in the series; `nil` if the record has none.
     public let seriesNumber: String?
 
-    /// What two records of the same work always have in common.
+    /// The part of an identity in which all records of one work agree.
     public struct Key: Sendable, Hashable {
         /// The words of the title, without the subtitle.
         public let title: String

@@ -23,7 +23,7 @@ public protocol Editions: Sendable {
     ///
     /// Then everything that belongs to the other copies moves to the kept copy: readings with their sessions and
     /// progress, notes, quotes, tags and import flags. Of two different values, the kept copy's stays, and the other
-    /// one is listed in ``MergeResult/lost`` and in a new note. The empty copies are removed, and undo brings them back.
+    /// one is listed in ``MergeResult/lost`` and in a new note. The empty copies are removed; undo brings them back.
     ///
     /// - Throws: ``MergeRefusal``, or ``InTrashRefusal`` if one of the books is in the trash.
     func merge(
@@ -92,7 +92,7 @@ public struct DuplicateGroup: Sendable, Equatable {
     }
 }
 
-/// How books are merged.
+/// The options of a merge.
 public struct MergeOptions: Sendable, Equatable {
     /// True to make one edition of two editions with different ISBNs. The ISBN of the other edition is kept among the
     /// identifiers.

@@ -152,8 +152,7 @@ struct LibraryMissingCommand: AsyncParsableCommand {
             """)
 
     @Argument(
-        help: ArgumentHelp(
-            "The fields: \(MissingField.allCases.map(\.rawValue).joined(separator: ", ")).", valueName: "field"))
+        help: ArgumentHelp("The fields of which a book lacks at least one.", valueName: "field"))
     var fields: [MissingField]
     @OptionGroup var filters: ListOptions
     @OptionGroup var paths: PathOptions
