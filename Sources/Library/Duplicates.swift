@@ -70,24 +70,27 @@ struct DuplicateQuery {
             works[$0[0], default: []].append($0[1])
         }
         var finder = DuplicateFinder<Int64>()
-        // The column `folded` has the title and the subtitle, so it is the folded title of an edition that has no
-        // subtitle. Folding a text that is not ASCII takes as long as all the rest.
-        try db.forEachRow(
-            """
-            SELECT id, isbn IS NOT NULL, title, subtitle, seriesNumber, iif(subtitle IS NULL, folded, NULL)
-            FROM edition
-            """
-        ) { row in
+        try db.forEachRow("SELECT id, isbn IS NOT NULL, title, subtitle, seriesNumber, folded FROM edition") { row in
             let edition: Int64 = row[0]
             guard let count = copies[edition] else { return }
-            let title: String? = row[2]
-            let folded: String? = row[5]
+            let (title, subtitle) = Self.folded(title: row[2], subtitle: row[3], whole: row[5])
             let identity = WorkIdentity(
-                foldedTitle: title.map { folded ?? $0.searchFolded }, foldedSubtitle: (row[3] as String?)?.searchFolded,
-                seriesNumber: row[4], author: authors[edition] ?? "")
+                foldedTitle: title, foldedSubtitle: subtitle, seriesNumber: row[4], author: authors[edition] ?? "")
             finder.add(edition, hasISBN: row[1], copies: count, identity, works: works[edition] ?? [])
         }
         return finder
+    }
+
+    /// Returns the folded title and subtitle. As far as possible, they are parts of the column `folded`, which has both,
+    /// because folding a text that is not ASCII takes longer than reading the row.
+    private static func folded(
+        title: String?, subtitle: String?, whole: String
+    ) -> (title: String?, subtitle: String?) {
+        guard let title else { return (nil, nil) }
+        guard let subtitle else { return (whole, nil) }
+        let folded = title.searchFolded
+        let rest = whole.utf8.dropFirst(folded.utf8.count + 1)
+        return (folded, whole.utf8.starts(with: folded.utf8) ? String(Substring(rest)) : subtitle.searchFolded)
     }
 
     /// Returns the first author of each edition, as ``WorkIdentity/author(_:)`` returns it.

@@ -206,11 +206,11 @@ import Testing
         guard let book = books.randomElement(using: &random) else { return }
         let before = try await library.read { db in try rowCounts(db) }
         do {
-            switch random.below(6) {
-            case 0, 1: try await library.track(book, &random, at: now)
-            case 2: try await library.annotation(book, &random, words, at: now)
-            case 3: try await library.relabel(book, &random, words, at: now)
-            case 4: try await library.merge(book, books, &random, at: now)
+            switch random.below(12) {
+            case 0...3: try await library.track(book, &random, at: now)
+            case 4, 5: try await library.annotation(book, &random, words, at: now)
+            case 6, 7: try await library.relabel(book, &random, words, at: now)
+            case 8: try await library.merge(book, books, &random, at: now)
             default: try await library.importFile(&random, words, at: now)
             }
         } catch let error where error.isRefusal {
