@@ -47,6 +47,7 @@ def timed(command, environment=None, output=None):
 EVERYDAY = [
     ("library list", None, None), ("library list --sort title", None, None), ("library list --status reading --counts", None, None),
     ("library search the garden", None, None), ("library show OWN", None, None), ("--isbn NEW --yes", None, "undo"),
+    ("library duplicates", None, None), ("library missing cover", None, None),
     ("library add --title Entered", None, "undo"), ("library edit OWN --publisher Press-#", None, "undo"), ("library delete OWN", None, "undo"),
     ("library trash", None, None), ("tag list", None, None), ("tag add fantasy-# OWN", None, "undo"), ("shelf list", None, None),
     ("shelf add Attic-# OWN", None, "undo"), ("author list", None, None), ("reading start OWN", None, None), ("reading page OWN PAGE", None, None),

@@ -207,15 +207,6 @@ extension LibraryFile: EditableShelf {
     }
 }
 
-extension Edition {
-    /// Fills empty fields from a record. A field that a person has edited stays as it is, even if it is empty.
-    fileprivate mutating func fillGaps(from record: Metadata) {
-        let old = metadata
-        metadata.fillGaps(from: record)
-        for field in editedFields { metadata.copy(field, from: old) }
-    }
-}
-
 /// Stores a person's edits of an edition. Every field that differs from the stored value is marked as edited by a
 /// person.
 ///

@@ -277,15 +277,22 @@ extension LibraryFile: Covers {
         ownNames(edition, stored: stored).first(where: names.contains).map { [$0] } ?? names
     }
 
-    /// Returns those of the files that are no edition's picture, not even of an edition that a redo would bring back.
+    /// Returns those of the files that are no edition's picture, and that no undo or redo would make one again.
     private func unkept(_ names: Set<String>, _ db: Database) throws -> Set<String> {
         let files = Dictionary(grouping: names, by: edition(ofCover:))
         let removed = try db.rows(
             """
             SELECT json_extract(before, '$.uuid') AS uuid FROM changeRow
-            WHERE tableName = 'edition' AND after IS NULL AND change IN (SELECT id FROM change WHERE undoes IS NOT NULL)
+            WHERE tableName = 'edition' AND after IS NULL
+                AND change IN (SELECT id FROM change WHERE undoes IS NOT NULL OR undone IS NULL)
             """)
-        let names = removed.reduce(into: names) { names, row in names.subtract(files[row["uuid"]] ?? []) }
+        let logged = try db.rows(
+            """
+            SELECT uuid, json_extract(coalesce(after, before), '$.stored') AS stored
+            FROM changeRow JOIN edition ON key = json_array(edition.id) WHERE tableName = 'cover'
+            """)
+        var names = removed.reduce(into: names) { names, row in names.subtract(files[row["uuid"]] ?? []) }
+        for row in logged { names.remove(coverName(ID(rawValue: row["uuid"]), stored: row["stored"])) }
         let rows = try db.rows(
             """
             SELECT uuid, stored FROM edition JOIN cover ON cover.edition = edition.id
@@ -305,5 +312,72 @@ extension LibraryFile: Covers {
             if error.errno == .noSuchFileOrDirectory { return [] }
             throw LibraryError(error)
         }
+    }
+}
+
+/// The picture of an edition that a merge removes. Covers are not logged in changes, so its row is added to the log.
+/// Then an undo can bring it back.
+struct LoggedCover {
+    fileprivate let state: String
+    fileprivate let stored: Int64
+
+    /// True for a person's own photo.
+    var isOwn: Bool { state == "person" }
+
+    /// Adds the edition's cover to the log as removed.
+    ///
+    /// - Returns: `nil` if the edition has no picture.
+    init?(removing edition: Int64, _ db: Database) throws {
+        try Self.log("NULL AS after, \(Self.image) AS before", edition, db)
+        let row = try db.row(
+            "SELECT state, stored FROM cover WHERE edition = ? AND state IN ('fetched', 'person')", [edition])
+        guard let row else { return nil }
+        (state, stored) = (row["state"], row["stored"])
+    }
+
+    private static let image = rowImage(["edition", "state", "bytes", "stored", "retryAt"])
+
+    /// Adds the edition's cover to the log as new.
+    fileprivate static func logNew(_ edition: Int64, _ db: Database) throws {
+        try log("\(image) AS after, NULL AS before", edition, db)
+    }
+
+    private static func log(_ images: String, _ edition: Int64, _ db: Database) throws {
+        try db.run(
+            """
+            INSERT INTO changeRow (change, tableName, key, after, before)
+            SELECT change, 'cover', json_array(edition), \(images) FROM cover, openChange WHERE edition = ?
+            """, [edition])
+    }
+}
+
+extension LibraryFile {
+    /// Gives an edition the picture of an edition that was merged into it. A person's own photo replaces a fetched
+    /// picture, but nothing else replaces a picture.
+    ///
+    /// - Returns: false if the edition keeps its own picture.
+    func take(
+        _ cover: LoggedCover, of other: ID<Edition>, for kept: (row: Int64, id: ID<Edition>), _ db: Database
+    ) throws -> Bool {
+        let present = try db.row("SELECT state, stored FROM cover WHERE edition = ?", [kept.row])
+        switch present?["state"] as String? {
+        case "person": return false
+        case "fetched" where !cover.isOwn: return false
+        default: break
+        }
+        guard let folder = folderBeside("covers"), let path = try coverPath(other, stored: cover.stored),
+            Self.isFileName(kept.id)
+        else { return false }
+        let bytes: [UInt8]
+        do { bytes = try readFile(path, limit: Self.coverLimit) } catch { throw LibraryError(error) }
+        let stored = max(clock().milliseconds, (present?["stored"] ?? 0) + 1)
+        // As with every picture, the file comes first. If the transaction fails, a sweep removes the file.
+        try replaceFile(
+            "\(folder)/\(coverName(kept.id, stored: stored))", with: bytes, mode: fileMode(in: folder))
+        try db.run(
+            "INSERT OR REPLACE INTO cover (edition, state, bytes, stored) VALUES (?, ?, ?, ?)",
+            [kept.row, cover.state, bytes.count, stored])
+        try LoggedCover.logNew(kept.row, db)
+        return true
     }
 }

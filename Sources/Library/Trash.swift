@@ -133,13 +133,46 @@ extension LibraryFile {
         try db.run("INSERT INTO openChange (change) VALUES (?)", [scratch])
         try remove(db, copies: copies)
         try db.run("DELETE FROM openChange")
+        try addMergedRows(db, to: scratch)
+        let removed = try db.rows(
+            "SELECT json_extract(key, '$[0]') FROM changeRow WHERE change = ? AND tableName = 'copy'", [scratch])
         let records = try undoRecords(db)
-        try deleteEarlierLog(db, copies: jsonList(copies.map { $0["id"] as Int64 }))
+        try deleteEarlierLog(db, copies: jsonList(removed.map { $0[0] as Int64 }))
         try deleteLog(db, ofRowsIn: scratch)
         // A change is redone exactly as it was or not at all.
         for (record, count) in records where try logLength(db, of: record) != count {
             try db.run("DELETE FROM change WHERE id = ?", [record])
         }
+    }
+
+    /// Adds to the change `scratch` the rows of the copies that were merged into the removed ones, and of the editions
+    /// that were merged into removed editions. They belong to the purged books, but only the log has them.
+    private static func addMergedRows(_ db: Database, to scratch: Int64) throws {
+        let applied = "(SELECT id FROM change WHERE undone IS NULL)"
+        let removed = """
+            INSERT INTO changeRow (change, tableName, key, before)
+            SELECT ?1, tableName, key, before FROM changeRow WHERE after IS NULL AND tableName
+            """
+        try db.run(
+            """
+            \(removed) IN ('copy', 'copyTag', 'reading', 'progressEntry', 'note', 'quote')
+                AND change IN (
+                    SELECT emptied.change FROM changeRow emptied
+                    CROSS JOIN changeRow gone ON gone.change = ?1 AND gone.tableName = 'request'
+                        AND gone.key = json_array(?2 || json_extract(emptied.before, '$.uuid'))
+                    WHERE emptied.tableName = 'copy' AND emptied.after IS NULL AND emptied.change IN \(applied))
+            """, [scratch, request(ofRecord: ID(rawValue: ""))])
+        try db.run(
+            """
+            \(removed) IN ('edition', 'editionAuthor', 'editionSubject', 'identifier', 'author', 'subject')
+                AND change IN (
+                    SELECT moved.change FROM (
+                        SELECT DISTINCT change FROM changeRow
+                        WHERE tableName = 'edition' AND after IS NULL AND change IN \(applied)) AS merge
+                    CROSS JOIN changeRow moved ON moved.change = merge.change AND moved.tableName = 'copy'
+                    CROSS JOIN changeRow gone ON gone.change = ?1 AND gone.tableName = 'edition'
+                        AND gone.key = json_array(json_extract(moved.after, '$.edition')))
+            """, [scratch])
     }
 
     /// Returns the records that undos have left, each with the number of its rows in the log.
@@ -180,7 +213,8 @@ extension LibraryFile {
             """
             DELETE FROM changeRow WHERE id IN (
                 SELECT earlier.id FROM changeRow gone JOIN changeRow earlier
-                    ON earlier.tableName = gone.tableName AND earlier.key = gone.key
+                    ON earlier.key = gone.key AND earlier.tableName
+                        IN (gone.tableName, iif(gone.tableName = 'edition', 'cover', NULL))
                 WHERE gone.change = ?1)
             """, [scratch])
         try db.run("DELETE FROM change WHERE id = ?", [scratch])

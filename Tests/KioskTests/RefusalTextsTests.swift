@@ -76,6 +76,11 @@ private let day = CalendarDay("2026-03-17")!
                 "label"),
             Row(LabelRefusal.taken(what: "tag", name: "sf", by: "SF"), 3, 422, "label"),
             Row(LabelRefusal.alreadyOne(what: "tag", name: "sf"), 3, 422, "label"),
+            Row(MergeRefusal.alreadyOne(title: "Dune"), 3, 422, "merge"),
+            Row(
+                MergeRefusal.differentISBNs(
+                    kept: try! ISBN("9780441478125"), other: try! ISBN("9780140449266")), 3, 422, "merge"),
+            Row(MergeRefusal.twoOpenReadings(title: "Dune"), 3, 422, "merge"),
             Row(UndoRefusal.noSuchChange, 3, 422, "undo"), Row(RedoRefusal.noSuchChange, 3, 422, "redo"),
             Row(InTrashRefusal(ID()), 3, 422, "inTrash"),
             Row(ConfirmRefusal.needsTitle(try! ISBN("9780441478125")), 3, 422, "needsTitle"),

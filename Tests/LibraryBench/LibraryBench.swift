@@ -34,7 +34,7 @@ struct LibraryBench {
         var shown: String { milliseconds.short + (cpu.map { " (\($0.short))" } ?? "") }
     }
 
-    static let parts: [Part] = [opening, searching, listing, chips, tracking, saving, importing]
+    static let parts: [Part] = [opening, searching, listing, chips, duplicates, tracking, saving, importing]
 
     static func main() async throws {
         var names = Array(CommandLine.arguments.dropFirst())

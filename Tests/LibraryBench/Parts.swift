@@ -67,8 +67,32 @@ extension LibraryBench {
             { ($0.statuses, $0.isOwned, $0.languages) = ([.read, .toRead], true, ["en", "de", "fr"]) }
         ),
         ("wish unrated favourite", { ($0.isOnWishlist, $0.ratings, $0.isFavourite) = (true, [.unrated], true) }),
+        ("without pages", { $0.missing = [.pages] }), ("without a title", { $0.missing = [.title] }),
         ("the trash", { $0.inTrash = true }),
     ]
+
+    static let duplicates = Part(
+        name: "duplicates", title: "All groups of duplicates, and the other editions of each of 200 books"
+    ) { generated in
+        var (all, ofOne) = (Times(), Times())
+        for round in 0..<4 {
+            try await all.time(isCounted: round > 0) {
+                try await generated.library.duplicates(for: [.enteredTwice, .copies], limit: 50)
+            }
+        }
+        var query = BookQuery()
+        query.limit = 200
+        for book in try await generated.library.books(matching: query).books {
+            try await ofOne.time {
+                try await generated.library.editions(like: book.edition.metadata, excluding: book.edition.isbn)
+            }
+        }
+        return [
+            all.line("all groups", wanted: Double(generated.copies) / 200),
+            ofOne.line("of one book, p95", p95, wanted: 5),
+            ofOne.line("of one book, slowest", { $0.max() ?? 0 }),
+        ]
+    }
 
     static let listing = Part(
         name: "list", title: "A page of 50, the slowest of all sorts in both directions, first and second page"

@@ -57,6 +57,18 @@ import Testing
             "finished since", { $0.finished = Period(from: CalendarDay("2023-02-15")) },
             { $0.copy.reading?.finished.map { $0.span.upperBound >= CalendarDay("2023-02-15")!.number! } ?? false }
         ),
+        ("missing pages", { $0.missing = [.pages] }, { $0.edition.metadata.pageCount == nil }),
+        ("missing ISBN", { $0.missing = [.isbn] }, { $0.edition.isbn == nil }),
+        ("missing author", { $0.missing = [.author] }, { $0.edition.metadata.authorNames.isEmpty }),
+        (
+            "missing something", { $0.missing = [.title, .language, .publisher, .year, .format] },
+            {
+                let metadata = $0.edition.metadata
+                return metadata.title == nil || metadata.language == nil || metadata.publisher == nil
+                    || metadata.publishedDate == nil || metadata.format == nil
+            }
+        ),
+        ("missing cover or description", { $0.missing = [.cover, .description] }, { _ in true }),
     ]
 
     @Test(arguments: filters.indices)
@@ -79,7 +91,8 @@ import Testing
     }
 
     private static func isSameKind(_ one: String, _ two: String) -> Bool {
-        [["tag", "unknown tag"], ["4 stars", "5 stars or none"], ["finished until", "finished since"]]
+        let kinds = [["tag", "unknown tag"], ["4 stars", "5 stars or none"], ["finished until", "finished since"]]
+        return (kinds + [filters.map(\.name).filter { $0.hasPrefix("missing") }])
             .contains { $0.contains(one) && $0.contains(two) }
     }
 

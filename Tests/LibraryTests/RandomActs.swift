@@ -58,6 +58,13 @@ extension LibraryFile {
         }
     }
 
+    /// Merges two books, which may be copies of one edition or different editions.
+    func merge(_ book: Book, _ books: [Book], _ random: inout SplitMix, at now: Date) async throws {
+        guard let other = books.randomElement(using: &random) else { return }
+        let options = MergeOptions(joinsISBNs: random.below(4) > 0, keepsCopies: random.below(3) == 0)
+        _ = try await merge([other.id], into: book.id, options, at: now)
+    }
+
     func relabel(_ book: Book, _ random: inout SplitMix, _ words: [String], at now: Date) async throws {
         let kind = Label.Kind.allCases[random.below(2)]
         let (name, other) = (words[random.below(words.count)], words[random.below(words.count)])
@@ -103,7 +110,7 @@ extension Error {
         switch self {
         case is ReadingRefusal, is SessionError, is LabelRefusal, is InTrashRefusal, is AnnotationRefusal,
             is TextRefusal,
-            is InputRefusal:
+            is InputRefusal, is MergeRefusal:
             true
         case let error as LibraryError: if case .noSuchBook = error { true } else { false }
         default: false

@@ -75,6 +75,16 @@ import Testing
         #expect(!lines.contains { $0.hasPrefix("USE TEMP B-TREE FOR ORDER BY") && lines.count < 3 })
     }
 
+    @Test func `other editions of a book are found along the index of titles`() async throws {
+        let lines = try await plans { db in
+            let title = "The Garden: a novel"
+            let identity = try #require(WorkIdentity(title: title, author: "A"))
+            _ = try DuplicateQuery(db).editions(like: identity, title: title)
+        }
+        #expect(lines.contains { $0.contains("listingByTitle (inTrash=? AND title>? AND title<?)") })
+        #expect(!lines.contains(where: isWholeTable))
+    }
+
     @Test func `names are completed along their index`() async throws {
         for kind in [NameKind.author, .tag] {
             let lines = try await plans { db in _ = try suggestedNames(db, kind, "a", 5) }

@@ -206,10 +206,11 @@ import Testing
         guard let book = books.randomElement(using: &random) else { return }
         let before = try await library.read { db in try rowCounts(db) }
         do {
-            switch random.below(5) {
-            case 0, 1: try await library.track(book, &random, at: now)
-            case 2: try await library.annotation(book, &random, words, at: now)
-            case 3: try await library.relabel(book, &random, words, at: now)
+            switch random.below(12) {
+            case 0...3: try await library.track(book, &random, at: now)
+            case 4, 5: try await library.annotation(book, &random, words, at: now)
+            case 6, 7: try await library.relabel(book, &random, words, at: now)
+            case 8: try await library.merge(book, books, &random, at: now)
             default: try await library.importFile(&random, words, at: now)
             }
         } catch let error where error.isRefusal {
@@ -220,11 +221,11 @@ import Testing
     }
 
     @Test func `the walks include every act`() async throws {
-        for seed: UInt64 in [2, 5, 7, 11, 12, 20, 21] {
+        for seed: UInt64 in [2, 5, 7, 11, 12, 20, 21, 23, 24, 25] {
             var random = SplitMix(seed: seed)
             for number in 0..<100 { try await step(&random, number) }
         }
-        let summaries = try await library.changes(limit: 1000).map(\.summary)
+        let summaries = try await library.changes(limit: 5000).map(\.summary)
         let words = [
             ": Reading", ": To Read", ": page ", "%", ": changed the dates of a reading", ": added a reading",
             ": deleted a reading",
@@ -232,7 +233,7 @@ import Testing
             "quote",
             "tagged ", "removed the tag", "renamed the tag", "merged the tag", "deleted the tag",
             "renamed the author",
-            "merged the author", "deleted the author", "imported ", "setting",
+            "merged the author", "deleted the author", "imported ", "setting", "merged \"", "made \"",
         ]
         #expect(words.filter { word in !summaries.contains { $0.contains(word) } } == [])
     }

@@ -69,6 +69,10 @@ import Testing
                 LabelRefusal.taken(what: "tag", name: "a", by: "b"),
                 "there is already a tag \"b\"; to combine \"a\" with it, merge the two. To do so, run 'scan tag merge \"a\" --into \"b\"'."
             ),
+            (
+                MergeRefusal.twoOpenReadings(title: "Dune"),
+                "you are reading more than one copy of \"Dune\". Finish or cancel one of the two readings first. To do so, run 'scan reading finish' or 'scan reading reset'."
+            ),
             (StationRefusal.none, "there is no such station. To list the stations, run 'scan hub stations'."),
             (
                 ReadingRefusal.noReading,

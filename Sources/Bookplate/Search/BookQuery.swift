@@ -33,6 +33,8 @@ public struct BookQuery: Sendable, Equatable {
     /// The period in which the book was finished, according to its displayed reading (``Copy/reading``). A date matches
     /// if it may lie in the period.
     public var finished: Period?
+    /// The fields of which a book must lack at least one.
+    public var missing: Set<MissingField> = []
     public var zone = TimeZone.gmt
     /// True to search the trash instead of the library.
     public var inTrash = false
@@ -62,6 +64,17 @@ public struct BookQuery: Sendable, Equatable {
         (bare.zone, bare.after, bare.limit, bare.countLimit) = (zone, after, limit, countLimit)
         return self != bare
     }
+}
+
+/// A field that a book can lack. Raw values are the names that commands accept.
+public enum MissingField: String, Sendable, CaseIterable, Codable {
+    /// No contributor has the role author.
+    case author
+    /// No picture of the cover is stored.
+    case cover
+    case description, format, isbn, language, pages, publisher, title
+    /// The year of publication.
+    case year
 }
 
 /// A range of ratings for a filter.

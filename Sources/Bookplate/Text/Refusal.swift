@@ -268,6 +268,26 @@ extension LabelRefusal: Refusal {
     }
 }
 
+extension MergeRefusal: Refusal {
+    public var kind: RefusalKind { .refused }
+    public var apiCode: String { "merge" }
+
+    public var code: String {
+        switch self {
+        case .alreadyOne: "mergeAlreadyOne"
+        case .differentISBNs: "mergeDifferentISBNs"
+        case .twoOpenReadings: "mergeTwoOpenReadings"
+        }
+    }
+
+    public var arguments: [String: RefusalArgument] {
+        switch self {
+        case .alreadyOne(let title), .twoOpenReadings(let title): ["title": .text(title)]
+        case .differentISBNs(let kept, let other): ["kept": .text(kept.hyphenated), "other": .text(other.hyphenated)]
+        }
+    }
+}
+
 extension UndoRefusal: Refusal {
     public var kind: RefusalKind { .refused }
     public var apiCode: String { "undo" }

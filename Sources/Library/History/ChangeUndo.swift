@@ -109,7 +109,13 @@ struct ChangeUndo {
     }
 
     private mutating func undo(_ row: LoggedRow) throws {
-        if try !isRedo && (isOfKeptEdition(row) || isOfMissingEdition(row)) { return noteReferences(of: row) }
+        if row.table == "cover" { return try undoCover(row) }
+        if try !isRedo && isOfKeptEdition(row) { return noteReferences(of: row) }
+        if try !isRedo && isOfMissingEdition(row) {
+            // A merge may have removed the edition.
+            try checkTouched(row)
+            return noteReferences(of: row)
+        }
         let table = try table(row.table)
         switch (row.before, row.after) {
         case (nil, let after?):
@@ -153,6 +159,27 @@ struct ChangeUndo {
         }
     }
 
+    /// Brings back the picture of a book, or removes the one that a merge has given it, without refusing the undo.
+    /// Pictures are not a person's changes, so they may have been replaced since; a fetched picture gives way only to a
+    /// person's own photo.
+    private func undoCover(_ row: LoggedRow) throws {
+        if let after = row.after {
+            try db.run(
+                """
+                DELETE FROM cover WHERE edition = json_extract(?1, '$.edition') AND stored = json_extract(?1, '$.stored')
+                """, [after])
+        }
+        guard let before = row.before else { return }
+        try db.run(
+            """
+            INSERT INTO cover (edition, state, bytes, stored, retryAt)
+            SELECT ?1 ->> '$.edition', ?1 ->> '$.state', ?1 ->> '$.bytes', ?1 ->> '$.stored', ?1 ->> '$.retryAt' WHERE true
+            ON CONFLICT (edition) DO UPDATE SET state = excluded.state, bytes = excluded.bytes, stored = excluded.stored,
+                retryAt = excluded.retryAt
+            WHERE excluded.state = 'person' AND cover.state <> 'person'
+            """, [before])
+    }
+
     /// Deletes the requests of imported rows that found nothing to add to the copy. They were stored without a change,
     /// and they would keep the copy from being removed.
     private func deleteUnloggedRequests(of copy: Int64?) throws {
@@ -168,6 +195,8 @@ struct ChangeUndo {
     private mutating func noteReferences(of row: LoggedRow) {
         switch row.table {
         case "copy": row.edition.map { _ = touchedEditions.insert($0) }
+        // The copies of an edition that a merge has removed may have been deleted for good.
+        case "edition" where row.after == nil: row.number.map { _ = touchedEditions.insert($0) }
         case "editionAuthor": touchedAuthors.formUnion(row.authors)
         case "editionSubject": touchedSubjects.formUnion(row.subjects)
         case "author": row.number.map { _ = touchedAuthors.insert($0) }
@@ -181,12 +210,7 @@ struct ChangeUndo {
     /// values and back.
     private func checkLater(_ row: LoggedRow) throws {
         guard let later else { return }
-        let isTouched = try exists(
-            """
-            SELECT 1 FROM changeRow JOIN change ON change.id = changeRow.change
-            WHERE tableName = ? AND key = ? AND changeRow.id > ? AND change.id <> ? AND undone IS NULL LIMIT 1
-            """, [row.table, row.key, row.id, change])
-        if isTouched { throw RowChangedError(table: row.table, key: row.key) }
+        try checkTouched(row)
         if row.before == nil, let need = later.needs[row.table]?[row.rowID], need.row > row.id {
             throw RowChangedError(table: need.table, key: need.key)
         }
@@ -196,6 +220,16 @@ struct ChangeUndo {
         if let taken = later.values[row.table]?[value]?.first(where: { $0.key != row.key && $0.row > row.id }) {
             throw RowChangedError(table: row.table, key: taken.key)
         }
+    }
+
+    private func checkTouched(_ row: LoggedRow) throws {
+        guard later != nil else { return }
+        let isTouched = try exists(
+            """
+            SELECT 1 FROM changeRow JOIN change ON change.id = changeRow.change
+            WHERE tableName = ? AND key = ? AND changeRow.id > ? AND change.id <> ? AND undone IS NULL LIMIT 1
+            """, [row.table, row.key, row.id, change])
+        if isTouched { throw RowChangedError(table: row.table, key: row.key) }
     }
 
     private mutating func noteReferences(from image: [String: DatabaseValue], in table: Table) {
@@ -235,11 +269,12 @@ struct ChangeUndo {
     }
 
     /// Returns true if the row belongs to an edition that does not exist, because it was removed with its last copy.
-    /// There is nothing to undo in it. No later change that applies has touched the edition, so no edit gets lost.
+    /// There is nothing to undo in it, unless a later change that applies, such as a merge, has removed the edition.
+    /// An edition that the change itself has removed, as a merge does, comes back before its other rows are undone.
     private func isOfMissingEdition(_ row: LoggedRow) throws -> Bool {
         let edition: Int64?
         switch row.table {
-        case "edition" where row.before != nil: edition = row.number
+        case "edition" where row.before != nil && row.after != nil: edition = row.number
         case "editionAuthor", "editionSubject", "identifier": edition = row.edition
         default: return false
         }

@@ -30,7 +30,8 @@ struct ImportMatcher {
     }
 
     /// Finds an edition by the ids of other systems, then by its ISBN, and then by title and first author, ignoring
-    /// case and diacritics. Two different ISBNs, or two different ids from one system, belong to two editions, even if
+    /// case and diacritics, and the punctuation of the name. An import asks nobody, so the whole title has to agree,
+    /// with its subtitle. Two different ISBNs, or two different ids from one system, belong to two editions, even if
     /// their titles are the same.
     func edition(_ isbn: ISBN?, _ metadata: Metadata) throws -> Int64? {
         for (scheme, values) in metadata.identifiers.sorted(by: { $0.key < $1.key }) where namesEditions(scheme) {
@@ -49,7 +50,7 @@ struct ImportMatcher {
         guard let title = metadata.title?.storable(TextLimit.title) else { return nil }
         let folded = [title, metadata.subtitle?.storable(TextLimit.title)].compactMap(\.self).joined(separator: " ")
             .searchFolded
-        let author = metadata.authors.first?.name.searchFolded ?? ""
+        let author = WorkIdentity.author(metadata.authors.first?.name.searchFolded)
         let rows = try db.rows(
             """
             SELECT edition.id, author.folded AS author FROM edition
@@ -58,7 +59,7 @@ struct ImportMatcher {
             WHERE edition.folded = ? AND (isbn IS NULL OR ?) ORDER BY edition.id LIMIT 50
             """, [folded, isbn == nil])
         return try rows.first {
-            try ($0["author"] as String? ?? "") == author && !isDifferent($0["id"], from: metadata.identifiers)
+            try WorkIdentity.author($0["author"]) == author && !isDifferent($0["id"], from: metadata.identifiers)
         }?["id"]
     }
 

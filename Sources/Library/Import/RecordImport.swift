@@ -54,10 +54,9 @@ extension RowImporter {
         // The known copies are found first, so that no other record is matched with them.
         var known: [ID<Copy>: Int64] = [:]
         for record in book.copies {
-            guard let row = try matcher.copy(record.copy.id) ?? matcher.copy(ofRequest: request(record)) else {
-                continue
-            }
-            known[record.copy.id] = row
+            let id = record.copy.id
+            guard let row = try matcher.copy(id) ?? matcher.copy(ofRequest: request(ofRecord: id)) else { continue }
+            known[id] = row
             claimed.insert(row)
         }
         let own = try matcher.edition(offered.id)
@@ -91,8 +90,6 @@ extension RowImporter {
         return filled.isEmpty ? .unchanged(merged) : .merged(merged, filled: filled)
     }
 
-    private func request(_ record: CopyRecord) -> String { "bookplate:\(record.copy.id)" }
-
     private func insert(_ offered: Edition) throws -> Int64 {
         try StoredEdition.insert(
             Edition(
@@ -113,7 +110,8 @@ extension RowImporter {
         if stored.book.id == record.copy.id { filled += try fillHistory(from: record) }
         if !isKnown {
             try db.run(
-                "INSERT INTO request (id, copy) VALUES (?, ?) ON CONFLICT DO NOTHING", [request(record), row])
+                "INSERT INTO request (id, copy) VALUES (?, ?) ON CONFLICT DO NOTHING",
+                [request(ofRecord: record.copy.id), row])
         }
         return (stored.book.id, filled)
     }

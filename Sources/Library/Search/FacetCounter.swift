@@ -24,7 +24,7 @@ struct FacetCounter {
         let authors = Set(try ListingFilter.authorRows(db, query.authors))
         var dates = BookQuery()
         (dates.added, dates.started, dates.finished) = (query.added, query.started, query.finished)
-        (dates.zone, dates.inTrash) = (query.zone, query.inTrash)
+        (dates.zone, dates.inTrash, dates.missing) = (query.zone, query.inTrash, query.missing)
         let filter = try ListingFilter(db, dates)
 
         var facets = BookFacets()

@@ -43,6 +43,7 @@ struct ListingFilter {
         if let range = query.finished { require(range, of: "finished") }
         if !query.tags.isEmpty { requireTags(try Self.tagRows(db, query.tags)) }
         if !query.authors.isEmpty { requireAuthors(try Self.authorRows(db, query.authors)) }
+        if !query.missing.isEmpty { requireMissing(query.missing) }
     }
 
     static func code(_ status: Copy.Status) -> Int64 { Int64(Copy.Status.allCases.firstIndex(of: status) ?? 0) }
@@ -167,6 +168,49 @@ struct ListingFilter {
         // A book can have the same author twice, in two roles.
         outside = ("SELECT DISTINCT copy FROM (\(copies))", [])
         sources.append(("SELECT DISTINCT copy FROM (\(copies))", []))
+    }
+
+    /// Requires that a book lacks at least one of the fields. `listing` has columns for some of them; for the others,
+    /// the edition of each copy is looked up.
+    private mutating func requireMissing(_ fields: Set<MissingField>) {
+        let conditions = fields.sorted { $0.rawValue < $1.rawValue }.map(Self.lacks)
+        let ofListing = conditions.filter { !$0.isOfEdition }.map(\.sql)
+        let ofEdition = conditions.filter(\.isOfEdition).map(\.sql).joined(separator: " OR ")
+        let lookup = """
+            EXISTS (SELECT 1 FROM copy JOIN edition ON edition.id = copy.edition
+                WHERE copy.id = listing.copy AND (\(ofEdition)))
+            """
+        let sql = (ofListing + (ofEdition.isEmpty ? [] : [lookup])).joined(separator: " OR ")
+        condition += " AND (\(sql))"
+        guard fields.count == 1, let only = fields.first else { return }
+        switch only {
+        case .author, .title: sources.append(("SELECT copy FROM listing WHERE inTrash IN (0, 1) AND \(sql)", []))
+        case .isbn:
+            let copies = "SELECT copy.id AS copy FROM edition JOIN copy ON copy.edition = edition.id WHERE isbn IS NULL"
+            sources.append((copies, []))
+        default: break
+        }
+    }
+
+    private static func lacks(_ field: MissingField) -> (sql: String, isOfEdition: Bool) {
+        switch field {
+        case .author: ("listing.author IS NULL", false)
+        case .title: ("listing.title IS NULL", false)
+        case .language: ("listing.language IS NULL", false)
+        case .isbn: ("isbn IS NULL", true)
+        case .pages: ("pageCount IS NULL", true)
+        case .publisher: ("publisher IS NULL", true)
+        case .year: ("publishedDate IS NULL", true)
+        case .format: ("format IS NULL", true)
+        case .description: ("description IS NULL", true)
+        case .cover:
+            (
+                """
+                NOT EXISTS (
+                    SELECT 1 FROM cover WHERE cover.edition = edition.id AND cover.state IN ('fetched', 'person'))
+                """, true
+            )
+        }
     }
 }
 

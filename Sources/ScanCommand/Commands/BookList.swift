@@ -22,9 +22,11 @@ struct BookList {
     ///
     /// - Returns: the total number of books that match.
     @discardableResult
-    func show(_ options: ListOptions, text: String = "", inTrash: Bool = false) async throws -> Int {
+    func show(
+        _ options: ListOptions, text: String = "", inTrash: Bool = false, missing: Set<MissingField> = []
+    ) async throws -> Int {
         var query = try options.query(text: text)
-        query.inTrash = inTrash
+        (query.inTrash, query.missing) = (inTrash, missing)
         guard let library = try Wiring(settings: paths.settings()).openExistingLibrary() else {
             if !json {
                 Output.shared.printNotice("There is no library yet. \(Wiring.firstBook)")
@@ -145,6 +147,11 @@ struct EmptyList {
             return "The wishlist is empty. To put a book on it, run 'scan --isbn NUMBER --wishlist'."
         }
         let place = query.inTrash ? "in the trash" : "in the library"
+        var others = query
+        others.missing = []
+        if !query.missing.isEmpty, !others.hasFilters {
+            return "No book \(place) lacks \(MissingField.listed(query.missing))."
+        }
         var text =
             isWordless
             ? "No book \(place) matches."

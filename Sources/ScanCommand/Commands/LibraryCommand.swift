@@ -7,7 +7,8 @@ import Terminal
 struct LibraryCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "library",
-        abstract: "The books: list, search, show, add, edit, refresh, delete, trash, restore, purge.",
+        abstract:
+            "The books: list, search, show, add, edit, refresh, missing, duplicates, merge, delete, trash, restore, purge.",
         discussion: """
             Name a book by its ISBN, its id, or words that match no other book.
 
@@ -17,10 +18,12 @@ struct LibraryCommand: AsyncParsableCommand {
               scan library search le guin
               scan library search spice --tag sf --counts
               scan library show 9780441478125
+              scan library missing cover
             """,
         subcommands: [
             List.self, Search.self, Show.self, LibraryAddCommand.self, LibraryEditCommand.self,
-            LibraryRefreshCommand.self, LibrarySourcesCommand.self, Delete.self, Trash.self, Restore.self,
+            LibraryRefreshCommand.self, LibrarySourcesCommand.self, LibraryMissingCommand.self,
+            LibraryDuplicatesCommand.self, LibraryMergeCommand.self, Delete.self, Trash.self, Restore.self,
             LibraryPurgeCommand.self,
         ],
         defaultSubcommand: List.self)

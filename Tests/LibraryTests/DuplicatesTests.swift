@@ -1,0 +1,122 @@
+import Bookplate
+import FoundationEssentials
+import GRDB
+import LibraryMaker
+import Testing
+
+@testable import Library
+
+@Suite struct `Duplicates in the library` {
+    let library: LibraryFile
+
+    init() throws { library = try LibraryFile.inMemory() }
+
+    private func groups(
+        _ reasons: [DuplicateGroup.Reason] = DuplicateGroup.Reason.allCases, limit: Int = 99
+    ) async throws -> [String] {
+        try await library.duplicates(for: Set(reasons), limit: limit).groups.map { group in
+            "\(group.reason): "
+                + group.books.map { "\($0.displayTitle) \($0.edition.isbn == nil ? "-" : "+")" }
+                .joined(separator: ", ")
+        }
+    }
+
+    private func saveCopies() async throws {
+        try await library.save(dune, record("Dune"))
+        _ = try await library.add([confirmed(dune, record("Dune"), anotherCopy: true)], at: noon)
+    }
+
+    @Test func `are copies of one edition, books that were entered twice, and other editions`() async throws {
+        try await saveCopies()
+        try await library.save(nil, record("Emma", by: ["Austen, Jane"]))
+        try await library.save(isbn(1), record("EMMA: a novel", by: ["Jane Austen"]))
+        try await library.save(isbn(2), record("The Odyssey", by: ["Homer"]) { $0.subtitle = "Fagles" })
+        try await library.save(isbn(3), record("Odyssey", by: ["Homer"]))
+        #expect(
+            try await groups() == [
+                "enteredTwice: EMMA: a novel +, Emma -", "copies: Dune +, Dune +", "editions: The Odyssey +, Odyssey +",
+            ])
+        #expect(try await groups([.copies]) == ["copies: Dune +, Dune +"])
+        #expect(try await groups(limit: 1) == ["enteredTwice: EMMA: a novel +, Emma -"])
+        let counts = try await library.duplicates(for: [], limit: 99)
+        #expect(counts == Duplicates(groups: [], counts: [.enteredTwice: 1, .copies: 1, .editions: 1]))
+    }
+
+    @Test func `are not books of different authors, volumes of a series, or books in the trash`() async throws {
+        try await library.save(nil, record("Poems", by: ["Anne"]))
+        try await library.save(nil, record("Poems", by: ["Emily"]))
+        try await library.save(nil, record("Poems", by: []))
+        for number in ["1", "2"] {
+            try await library.save(nil, record("Saga") { ($0.series, $0.seriesNumber) = ("Saga", number) })
+        }
+        try await saveCopies()
+        try await library.save(nil, record("Dune"))
+        for book in try await library.books(with: [dune])[dune] ?? [] {
+            _ = try await library.trash([book.id], at: noon)
+        }
+        #expect(try await groups() == [])
+        // Of three copies, one in the trash does not count.
+        try await library.save(isbn(4), record("Ulysses"))
+        for _ in 0..<2 {
+            _ = try await library.add([confirmed(isbn(4), record("Ulysses"), anotherCopy: true)], at: noon)
+        }
+        let copies = try #require(try await library.books(with: [isbn(4)])[isbn(4)])
+        _ = try await library.trash([copies[1].id], at: noon)
+        #expect(
+            try await library.duplicates(for: [.copies], limit: 9).groups.map { $0.books.map(\.id) }
+                == [[copies[0].id, copies[2].id]])
+    }
+
+    @Test func `are other editions if their work has the same identifier, whatever their titles are`() async throws {
+        for (number, title) in ["War and Peace", "Krieg und Frieden"].enumerated() {
+            try await library.save(
+                isbn(number), record(title, by: [title]) { $0.identifiers = [Metadata.workScheme: ["OL267171W"]] })
+        }
+        #expect(try await groups() == ["editions: War and Peace +, Krieg und Frieden +"])
+    }
+
+    @Test func `begin with the book that has been in the library for longer`() async throws {
+        let new = try await library.save(nil, record("Dune"))
+        let old = try await library.save(nil, record("dune"), at: noon.addingTimeInterval(-86_400))
+        let group = try #require(try await library.duplicates(for: [.enteredTwice], limit: 9).groups.first)
+        #expect(group.books.map(\.id) == [old.id, new.id])
+    }
+
+    @Test func `of a captured book are found by its work, or by its title and author`() async throws {
+        let work = try await library.save(
+            isbn(1), record("Krieg und Frieden", by: ["Tolstoi"]) { $0.identifiers = [Metadata.workScheme: ["OL1W"]] })
+        let article = try await library.save(isbn(2), record("The War and Peace", by: ["Leo Tolstoy"]))
+        let subtitle = try await library.save(nil, record("War and peace: a novel", by: ["Tolstoy, Leo"]))
+        let trashed = try await library.save(isbn(3), record("War and Peace", by: ["Leo Tolstoy"]))
+        _ = try await library.trash([trashed.id], at: noon)
+        try await library.save(isbn(4), record("War and Peace", by: ["Somebody"]))
+        try await library.save(isbn(5), record("War and Peaceful", by: ["Leo Tolstoy"]))
+        try await library.save(isbn(6), record("War", by: ["Leo Tolstoy"]))
+
+        func found(_ isbn: ISBN? = nil, _ metadata: Metadata) async throws -> [ID<Copy>] {
+            try await library.editions(like: metadata, excluding: isbn).map(\.id)
+        }
+        let record = record("War and Peace", by: ["Leo Tolstoy"]) { $0.identifiers = [Metadata.workScheme: ["OL1W"]] }
+        #expect(try await found(nil, record) == [work.id, article.id, subtitle.id])
+        #expect(try await found(isbn(2), record) == [work.id, subtitle.id])
+        var bare = record
+        (bare.identifiers, bare.subtitle) = ([:], "an epic")
+        #expect(try await found(nil, bare) == [article.id])
+        #expect(try await found(nil, Metadata()) == [])
+    }
+
+    @Test func `of each book of a large library are those whose works match`() async throws {
+        let folder = Folder()
+        try await copyMadeLibrary(to: folder("library.sqlite"), copies: 400, seed: 7)
+        let made = try LibraryFile.open(at: folder("library.sqlite"))
+        var query = BookQuery()
+        query.limit = .max
+        let books = try await made.books(matching: query).books
+        for book in books.prefix(40) {
+            let identity = try #require(WorkIdentity(book.edition.metadata))
+            let wanted = books.filter { WorkIdentity($0.edition.metadata)?.matches(identity) == true }
+            let found = try await made.editions(like: book.edition.metadata, excluding: nil)
+            #expect(Set(found.map(\.id)) == Set(wanted.map(\.id)), "\(book.edition.metadata.title ?? "")")
+        }
+    }
+}
