@@ -55,6 +55,9 @@ public struct HubShelf: Shelf {
             .merging(waiting) { $0 + $1 }.filter { !$0.value.isEmpty }
     }
 
+    /// Returns none, because the hub is asked about numbers only.
+    public func editions(like metadata: Metadata, excluding isbn: ISBN?) async throws -> [Book] { [] }
+
     /// Does nothing, because a station looks up the whole record of a book before it sends the book to the hub.
     public func complete(_ records: [ISBN: Metadata], at now: Date) async throws -> Int { 0 }
 }

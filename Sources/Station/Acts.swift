@@ -294,7 +294,8 @@ extension Station {
             if result.change != nil {
                 var item = row.candidate.item
                 item.preset = book.preset
-                var candidate = Candidate(item: item, existing: row.candidate.existing)
+                var candidate = Candidate(
+                    item: item, existing: row.candidate.existing, otherEditions: row.candidate.otherEditions)
                 candidate.metadata = book.metadata
                 station.batch.replace([candidate])
             }

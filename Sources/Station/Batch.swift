@@ -123,7 +123,8 @@ extension Batch {
         let old = rows[position].candidate
         var item = candidate.item
         item.preset = old.item.preset
-        var new = Candidate(item: item, existing: candidate.existing)
+        var new = Candidate(
+            item: item, existing: candidate.existing, otherEditions: candidate.otherEditions)
         new.metadata = candidate.metadata
         for (field, source) in old.metadata.sources where source == .person {
             new.metadata.copy(field, from: old.metadata)

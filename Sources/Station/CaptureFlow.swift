@@ -137,8 +137,7 @@ public struct CaptureFlow: Sendable {
             let recorded = try await queue.record(
                 Dictionary(uniqueKeysWithValues: answered.map { ($0.id, answers[$0.isbn]!) }), at: now())
             let byID = Dictionary(uniqueKeysWithValues: recorded.map { ($0.id, $0) })
-            try await deliver(
-                answered.compactMap { byID[$0.id] }.map { Candidate(item: $0, existing: known[$0.isbn] ?? []) })
+            try await deliver(try await candidates(answered.compactMap { byID[$0.id] }, known))
             if !open.isEmpty, now().timeIntervalSince(leaseBegan) > Self.lease.inSeconds / 3 {
                 leaseBegan = now()
                 _ = try await queue.lease(open.map(\.id), limit: open.count, for: Self.lease, at: leaseBegan)
@@ -205,7 +204,20 @@ public struct CaptureFlow: Sendable {
     /// the same ISBN.
     public func recognise(_ items: [QueueItem]) async throws -> [Candidate] {
         let known = try await shelf.books(with: items.map(\.isbn).uniqued())
-        return items.map { Candidate(item: $0, existing: known[$0.isbn] ?? []) }
+        return try await candidates(items, known)
+    }
+
+    /// Adds to each item what the library has. Other editions are searched for only among the newest items of a long
+    /// queue, because each needs a search of its own.
+    private func candidates(_ items: [QueueItem], _ known: [ISBN: [Book]]) async throws -> [Candidate] {
+        var candidates = items.map { Candidate(item: $0, existing: known[$0.isbn] ?? []) }
+        for place in candidates.indices.suffix(Self.mostAtOnce) {
+            let candidate = candidates[place]
+            guard candidate.existing.isEmpty, candidate.isComplete, !candidate.metadata.isWeakMatch else { continue }
+            candidates[place].otherEditions = try await shelf.ownedEditions(
+                like: candidate.metadata, excluding: candidate.item.isbn)
+        }
+        return candidates
     }
 
     /// Returns the item's current candidate; nil if the item is no longer in the queue.

@@ -27,8 +27,13 @@ public struct TitleFinder: Sendable {
     ) async throws -> (answer: TitleAnswer, choices: [EditionChoice]) {
         let answer = await search.find(query, language: language ?? self.language)
         let known = try await shelf?.books(with: answer.offers.compactMap(\.isbn)) ?? [:]
-        let choices = answer.offers.map { offer in
+        var choices = answer.offers.map { offer in
             EditionChoice(offer: offer, copies: offer.isbn.flatMap { known[$0] } ?? [])
+        }
+        guard let shelf else { return (answer, choices) }
+        for place in choices.indices where choices[place].copies.isEmpty {
+            let offer = choices[place].offer
+            choices[place].others = try await shelf.ownedEditions(like: offer.metadata, excluding: offer.isbn)
         }
         return (answer, choices)
     }

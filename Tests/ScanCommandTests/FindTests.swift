@@ -83,6 +83,28 @@ import Testing
         }
     }
 
+    @Test func `says which other edition is owned, in the list and on the card of a captured book`() throws {
+        try withSources { scan, openLibrary in
+            try scan.run(
+                "library", "add", "--title", "Solaris", "--author", "Stanisław Lem", "--publisher", "Walker",
+                "--isbn", "9780425038512", "--shelf", "Attic")
+            let ending = try scan.run("find", "solaris")
+            #expect(ending.out.contains("You own another edition: Walker, 978-0-425-03851-2, on Attic"))
+            openLibrary.on(
+                "/api/books",
+                .json(
+                    """
+                    {"ISBN:9780156027601": {"title": "Solaris", "authors": [{"name": "Stanislaw Lem"}],
+                    "identifiers": {"isbn_13": ["9780156027601"]}}}
+                    """))
+            let terminal = try PseudoTerminal(scan, "--isbn 9780156027601")
+            try terminal.wait(for: "You own another edition: Walker")
+            try terminal.wait(for: "[s] save")
+            terminal.type("q")
+            _ = try terminal.finish()
+        }
+    }
+
     @Test func `one key takes one`() throws {
         try withSources { scan, _ in
             let terminal = try PseudoTerminal(scan, "find solaris")

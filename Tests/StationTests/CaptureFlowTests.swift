@@ -165,4 +165,16 @@ private let unknown = "9783161484100"
         let stream = AsyncThrowingStream<Int, any Error> { $0.finish(throwing: Wrong()) }
         await #expect(throws: Wrong.self) { try await forEachBurst(of: stream) { _ in } }
     }
+
+    @Test func `a candidate has the owned copies of other editions of its work`() async throws {
+        let (first, second) = ("9780441013593", "9780441172719")
+        let bench = try Workbench([first: .found("Dune"), second: .found("Dune")])
+        let candidates = try await bench.candidates(for: bench.capture(first))
+        #expect(candidates[0].otherEditions.isEmpty)
+        _ = try await bench.flow.save([candidates[0].confirm(by: .person)])
+        let other = try await bench.candidates(for: bench.capture(second))[0]
+        #expect(other.existing.isEmpty && other.otherEditions.map(\.edition.isbn?.digits) == [first])
+        let again = try #require(try await bench.flow.candidate(other.item.id))
+        #expect(again.otherEditions == other.otherEditions)
+    }
 }

@@ -81,6 +81,17 @@ public struct EditionChoice: Sendable, Equatable {
     public var owned: Book? { copies.firstOwned }
 }
 
+extension Book {
+    /// The facts that set this edition apart from others of the same work: publisher, year and ISBN; the title if none
+    /// of them is known.
+    public var editionFacts: String {
+        let metadata = edition.metadata
+        let facts = [metadata.publisher, metadata.publishedDate.map { String($0.year) }, edition.isbn?.hyphenated]
+            .compactMap(\.self)
+        return facts.isEmpty ? displayTitle : facts.joined(separator: ", ")
+    }
+}
+
 extension [Book] {
     /// The first copy that is owned and not in the trash.
     var firstOwned: Book? { first { $0.copy.isOwned && $0.copy.deleted == nil } }
@@ -94,7 +105,7 @@ extension Metadata {
             .title, .subtitle, .authors, .authorNationality, .language, .originalLanguage, .series, .description,
             .subjects,
         ] { work.copy(field, from: self) }
-        work.identifiers["openlibrary_work"] = identifiers["openlibrary_work"]
+        work.identifiers[Metadata.workScheme] = identifiers[Metadata.workScheme]
         work.sources[.identifiers] = work.identifiers.isEmpty ? nil : sources[.identifiers]
         return work
     }

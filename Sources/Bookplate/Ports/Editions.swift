@@ -9,12 +9,6 @@ public protocol Editions: Sendable {
     ///   - reasons: the reasons for which groups are returned; groups for other reasons are only counted.
     ///   - limit: the maximum number of groups.
     func duplicates(for reasons: Set<DuplicateGroup.Reason>, limit: Int) async throws -> Duplicates
-    /// Returns the books outside the trash that are probably other editions or copies of the same work, at most 20. An
-    /// edition is found by its work identifier (``Metadata/workScheme``), or by its title and first author
-    /// (``WorkIdentity``).
-    ///
-    /// - Parameter isbn: the ISBN whose own copies are left out.
-    func editions(like metadata: Metadata, excluding isbn: ISBN?) async throws -> [Book]
     /// Merges books into one that is kept, as one change.
     ///
     /// If the editions differ, they become one edition. Fields that the kept edition has stay as they are, and its

@@ -14,6 +14,12 @@ public protocol Shelf: Sendable {
     func add(_ confirmed: [Confirmed], continuing change: ID<Change>?, at now: Date) async throws -> [SaveResult]
     /// Returns all copies of the editions with these ISBNs, including copies in the trash.
     func books(with isbns: [ISBN]) async throws -> [ISBN: [Book]]
+    /// Returns the books outside the trash that are probably other editions or copies of the same work, at most 20. An
+    /// edition is found by its work identifier (``Metadata/workScheme``), or by its title and first author
+    /// (``WorkIdentity``).
+    ///
+    /// - Parameter isbn: the ISBN whose own copies are left out.
+    func editions(like metadata: Metadata, excluding isbn: ISBN?) async throws -> [Book]
     /// Fills empty fields of editions with what sources know, as a part of the change that saved the book, so that one
     /// undo takes back both. If a later change has touched the edition, this is a change of its own. A field that has a
     /// value, or that a person has edited, stays as it is. Records that may be another book's are left out.
@@ -81,6 +87,11 @@ public protocol EditableShelf: Shelf {
 }
 
 extension Shelf {
+    /// Returns the owned books among ``editions(like:excluding:)``.
+    public func ownedEditions(like metadata: Metadata, excluding isbn: ISBN?) async throws -> [Book] {
+        try await editions(like: metadata, excluding: isbn).filter(\.copy.isOwned)
+    }
+
     /// Saves confirmed books as one new change.
     public func add(_ confirmed: [Confirmed], at now: Date) async throws -> [SaveResult] {
         try await add(confirmed, continuing: nil, at: now)

@@ -5,10 +5,13 @@ public struct Candidate: Sendable, Equatable {
     public var metadata: Metadata
     /// The copies of the same edition in the library, including copies in the trash.
     public var existing: [Book]
+    /// The owned copies of other editions of the same work.
+    public var otherEditions: [Book]
 
-    public init(item: QueueItem, existing: [Book] = []) {
+    public init(item: QueueItem, existing: [Book] = [], otherEditions: [Book] = []) {
         self.item = item
         self.existing = existing
+        self.otherEditions = otherEditions
         metadata = Metadata()
         // The title of a book on the shelf is known without a source.
         metadata = item.metadata ?? owned?.edition.metadata ?? metadata

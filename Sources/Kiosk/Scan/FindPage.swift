@@ -74,7 +74,7 @@ struct FindPage: Sendable {
         ]
         if metadata.coverURL != nil, parts.ports.fetchCover != nil { view["cover"] = "\(address)/cover" }
         view["owned"] = choice.owned.map { texts("find.owned", ["title": LibraryHit.short($0.displayTitle)]) }
-        view["other"] = choice.others.first.map { texts("find.other", ["title": LibraryHit.short($0.displayTitle)]) }
+        view["other"] = choice.others.first.map(texts.otherEdition)
         if let row {
             view["act"] = "POST /api/station/rows/\(row.id.rawValue)/take"
             view["body"] = #"{"search":"\#(search)","number":\#(number)}"#
@@ -157,6 +157,15 @@ struct FindPage: Sendable {
         let offer = try choice(context.parameters.get("search"), context.parameters.get("number").flatMap { Int($0) })
             .offer
         return try await parts.offeredCover(at: offer.metadata.coverURL)
+    }
+}
+
+extension Texts {
+    /// The message that the household owns this edition of a work, when another one is in hand.
+    func otherEdition(_ book: Book) -> String {
+        let facts = LibraryHit.short(book.editionFacts)
+        return book.copy.shelf.map { self("find.otherOn", ["edition": facts, "shelf": LibraryHit.short($0)]) }
+            ?? self("find.other", ["edition": facts])
     }
 }
 

@@ -278,7 +278,8 @@ struct ScanRowView: Sendable {
     /// Returns a line that explains the state of the row, or asks the person for a decision.
     private func message(_ row: Station.Row) -> String? {
         switch row.status {
-        case .found, .postponed: return hint(row).map(text)
+        case .found, .postponed:
+            return row.candidate.otherEditions.first.map(texts.otherEdition) ?? hint(row).map(text)
         case .lookingUp: return texts("scan.asking")
         case .owned(let book): return owned(book)
         // The earlier capture of this book may have been saved in the meantime.

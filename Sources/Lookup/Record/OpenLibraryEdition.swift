@@ -26,7 +26,7 @@ enum OpenLibraryEdition {
             .map(CoverAddress.ofOpenLibrary)
         metadata.identifiers = identifiers(edition["identifiers"])
         metadata.identifiers["openlibrary"] = number(of: edition).map { [$0] }
-        metadata.identifiers["openlibrary_work"] = edition["works"]?.items.first?["key"]?.string
+        metadata.identifiers[Metadata.workScheme] = edition["works"]?.items.first?["key"]?.string
             .flatMap { number(in: $0, "/works/OL", "W") }.map { ["OL\($0)W"] }
         metadata.identifiers["lccn"] = some(FieldLimits.texts(edition["lccn"]))
         metadata.identifiers["oclc"] = some(FieldLimits.texts(edition["oclc_numbers"]))

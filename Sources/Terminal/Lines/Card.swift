@@ -37,6 +37,8 @@ struct Card {
             rows.append(style.owned("You have this book: \(owned.status)".fitted(inner)))
         } else if let known = candidate.existing.first {
             rows.append(style.owned("This book is \(known.status)".fitted(inner)))
+        } else if let other = candidate.otherEditions.first {
+            rows.append(contentsOf: other.otherEditionText.wrapped(inner).map(style.owned))
         } else if let reason = candidate.item.reason {
             rows.append(contentsOf: reason.oneLine.wrapped(inner).map(style.attention))
         }

@@ -110,11 +110,5 @@ extension EditionList {
 
 extension Book {
     /// The message that the person owns this edition of a work, when another one is in hand.
-    var otherEditionText: String {
-        let metadata = edition.metadata
-        let facts = [metadata.publisher, metadata.publishedDate.map { String($0.year) }, edition.isbn?.hyphenated]
-            .compactMap { $0?.oneLine }
-        let text = facts.isEmpty ? displayTitle.oneLine : facts.joined(separator: ", ")
-        return "You own another edition: \(text), \(status)"
-    }
+    var otherEditionText: String { "You own another edition: \(editionFacts.oneLine), \(status)" }
 }

@@ -76,6 +76,7 @@ struct LiveCard {
         case .lookingUp, .found, .saved, .skipped, .postponed:
             guard row.end == nil else { return nil }
             if let known = candidate.existing.first { return ("This book is \(known.status)", .owned) }
+            if let other = candidate.otherEditions.first { return (other.otherEditionText, .owned) }
             return candidate.metadata.titleHint.map { ("\($0.sentence) To change it, press e.", .faint) }
         }
     }
