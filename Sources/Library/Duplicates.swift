@@ -81,8 +81,8 @@ struct DuplicateQuery {
         return finder
     }
 
-    /// Returns the folded title and subtitle. As far as possible, they are parts of the column `folded`, which has both,
-    /// because folding a text that is not ASCII takes longer than reading the row.
+    /// Returns the folded title and subtitle. As far as possible, they are parts of the column `folded`, which has
+    /// both, because folding a text that is not ASCII takes longer than reading the row.
     private static func folded(
         title: String?, subtitle: String?, whole: String
     ) -> (title: String?, subtitle: String?) {
