@@ -69,6 +69,7 @@ extension LibraryFile: Covers {
 
     @discardableResult
     public func keepCover(_ bytes: [UInt8], of edition: ID<Edition>) async throws -> Bool {
+        if try await hasBetterCover(than: bytes, edition) { return true }
         do {
             try await keep(bytes, of: edition, state: "fetched")
         } catch LibraryError.noSuchEdition {
@@ -76,6 +77,20 @@ extension LibraryFile: Covers {
         }
         try await evictCovers(over: Self.coversLimit)
         return true
+    }
+
+    /// Returns true if the edition has a better fetched picture of its present cover address. Another process may have
+    /// fetched it from another source.
+    private func hasBetterCover(than bytes: [UInt8], _ edition: ID<Edition>) async throws -> Bool {
+        let isPresent = try await read { db in
+            try db.row(
+                """
+                SELECT 1 FROM cover JOIN edition ON edition.id = cover.edition
+                WHERE edition.uuid = ? AND cover.state = 'fetched' AND retryAt IS NULL
+                """, [edition.rawValue]) != nil
+        }
+        guard isPresent, let present = try await cover(of: edition) else { return false }
+        return CoverPicture(present).isBetter(than: CoverPicture(bytes))
     }
 
     public func keepOwnCover(_ bytes: [UInt8], of edition: ID<Edition>) async throws {
@@ -110,17 +125,26 @@ extension LibraryFile: Covers {
         }
     }
 
-    public func editionsWithoutCover(limit: Int) async throws -> [(edition: ID<Edition>, url: String)] {
+    public func editionsWithoutCover(limit: Int) async throws -> [MissingCover] {
         let now = clock().milliseconds
         return try await read { db in
             try db.rows(
                 """
-                SELECT uuid, coverURL FROM edition LEFT JOIN cover ON cover.edition = edition.id
-                WHERE coverURL IS NOT NULL AND (cover.state IS NULL OR cover.state = 'missing' AND retryAt <= ?)
+                SELECT uuid, isbn, coverURL,
+                    EXISTS (SELECT 1 FROM json_each(editedFields) WHERE value = 'coverURL') AS isChosen
+                FROM edition LEFT JOIN cover ON cover.edition = edition.id
+                WHERE (coverURL IS NOT NULL
+                        OR isbn >= ?1 AND isbn < ?1 || ':'
+                            AND NOT EXISTS (SELECT 1 FROM json_each(editedFields) WHERE value = 'coverURL'))
+                    AND (cover.state IS NULL OR cover.state IN ('missing', 'fetched') AND retryAt <= ?2)
                     AND EXISTS (SELECT 1 FROM copy WHERE copy.edition = edition.id AND deleted IS NULL)
-                ORDER BY edition.id DESC LIMIT ?
-                """, [now, max(0, limit)]
-            ).map { (edition: ID(rawValue: $0["uuid"]), url: $0["coverURL"]) }
+                ORDER BY edition.id DESC LIMIT ?3
+                """, [MissingCover.germanGroup, now, max(0, limit)]
+            ).map { row in
+                MissingCover(
+                    edition: ID(rawValue: row["uuid"]), isbn: try row.isbn(),
+                    url: row["coverURL"], isChosen: row["isChosen"])
+            }
         }
     }
 
@@ -131,7 +155,7 @@ extension LibraryFile: Covers {
                 """
                 INSERT INTO cover (edition, state, bytes, stored, retryAt)
                 SELECT id, 'missing', 0, ?, ? FROM edition WHERE uuid = ?
-                ON CONFLICT (edition) DO UPDATE SET retryAt = excluded.retryAt WHERE state = 'missing'
+                ON CONFLICT (edition) DO UPDATE SET retryAt = excluded.retryAt WHERE state IN ('missing', 'fetched')
                 """, [now, retryAt?.milliseconds, edition.rawValue])
         }
     }

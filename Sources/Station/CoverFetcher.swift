@@ -1,8 +1,8 @@
 import Bookplate
 import FoundationEssentials
 
-/// Fetches the missing covers of saved editions. If a source has no cover for an edition, that source is not queried
-/// for the cover again.
+/// Fetches the missing covers of saved editions. If no source has a cover for an edition, they are not queried for it
+/// again.
 public struct CoverFetcher: Sendable {
     private let covers: any Covers
     private let fetch: any CoverFetch
@@ -35,7 +35,7 @@ public struct CoverFetcher: Sendable {
             try Task.checkCancellation()
             guard now().timeIntervalSince(began) < patience / .seconds(1) else { break }
             do {
-                if let bytes = try await fetch.cover(at: cover.url) {
+                if let bytes = try await best(of: cover.addresses) {
                     if try await covers.keepCover(bytes, of: cover.edition) { stored += 1 }
                 } else {
                     try await covers.recordMissingCover(of: cover.edition, retryAt: nil)
@@ -48,5 +48,25 @@ public struct CoverFetcher: Sendable {
             progress(done + 1, missing.count)
         }
         return (stored, failures)
+    }
+
+    /// Fetches the first large cover of these addresses. If none is large, returns the best; blank pictures are none.
+    ///
+    /// - Throws: the first error, if no address has a cover.
+    private func best(of addresses: [String]) async throws -> [UInt8]? {
+        var best: [UInt8]?
+        var failure: SourceError?
+        for address in addresses {
+            do {
+                guard let bytes = try await fetch.cover(at: address) else { continue }
+                let picture = CoverPicture(bytes)
+                if picture.isGood { return bytes }
+                if !picture.isBlank, best.map({ picture.isBetter(than: CoverPicture($0)) }) ?? true { best = bytes }
+            } catch let error as SourceError {
+                failure = failure ?? error
+            }
+        }
+        if best == nil, let failure { throw failure }
+        return best
     }
 }

@@ -175,7 +175,54 @@ import Testing
         var book = try #require(try await library.books(with: [isbn(1)])[isbn(1)]?.first)
         book.edition.metadata.coverURL = "https://archive.org/x.jpg"
         _ = try await library.update(book, at: noon)
-        #expect(try await library.editionsWithoutCover(limit: 9).first?.url == "https://archive.org/x.jpg")
+        let missing = try #require(try await library.editionsWithoutCover(limit: 9).first)
+        #expect(missing.url == "https://archive.org/x.jpg" && missing.isChosen && missing.isbn == isbn(1))
+        #expect(missing.addresses == ["https://archive.org/x.jpg"], "only the address that the person chose")
+        #expect(try await library.cover(of: one) == [1], "the picture stays until there is another")
+        try await library.keepCover([2], of: one)
+        #expect(try await library.cover(of: one) == [2])
+        #expect(try await library.editionsWithoutCover(limit: 9).isEmpty)
+        book.edition.metadata.coverURL = nil
+        _ = try await library.update(book, at: noon)
+        #expect(try await library.cover(of: one) == nil)
+        #expect(try await library.editionsWithoutCover(limit: 9).isEmpty)
+    }
+
+    @Test func `a worse picture never replaces a better one`() async throws {
+        let one = try await edition(1)
+        let (large, small, blank) = (
+            picture(600, 900, bytes: 90_000), picture(120, 180, bytes: 9000), picture(600, 900)
+        )
+        for (bytes, kept) in [(small, small), (blank, small), (large, large), (small, large), (blank, large)] {
+            try await library.keepCover(bytes, of: one)
+            #expect(try await library.cover(of: one) == kept)
+        }
+        #expect(try await library.editionsWithoutCover(limit: 9).isEmpty)
+    }
+
+    /// Returns the head of a PNG of this size, with as many bytes as it needs at least.
+    private func picture(_ width: Int, _ height: Int, bytes count: Int = 40) -> [UInt8] {
+        let head: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13, 0x49, 0x48, 0x44, 0x52]
+        let size = [width, height].flatMap { [0, 0, UInt8($0 >> 8), UInt8($0 & 0xFF)] as [UInt8] }
+        return head + size + [UInt8](repeating: 1, count: max(0, count - 24))
+    }
+
+    @Test func `a German book without an address may have a cover at its national library`() async throws {
+        let german = try ISBN("9783161484100")
+        let book = try await library.save(german, record("Ein Buch"))
+        let missing = try await library.editionsWithoutCover(limit: 9)
+        #expect(missing == [MissingCover(edition: book.edition.id, isbn: german, url: nil, isChosen: false)])
+        #expect(
+            missing.first?.addresses == [
+                "https://portal.dnb.de/opac/mvb/cover?isbn=9783161484100",
+                "https://covers.openlibrary.org/b/isbn/9783161484100-L.jpg",
+            ])
+        var cleared = book
+        cleared.edition.metadata.coverURL = "https://archive.org/x.jpg"
+        _ = try await library.update(cleared, at: noon)
+        cleared.edition.metadata.coverURL = nil
+        _ = try await library.update(cleared, at: noon)
+        #expect(try await library.editionsWithoutCover(limit: 9).isEmpty, "a person has cleared the address")
     }
 
     @Test func `pictures of deleted books are swept`() async throws {

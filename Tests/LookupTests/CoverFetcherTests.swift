@@ -51,6 +51,15 @@ import Testing
         #expect(server.requests.isEmpty)
     }
 
+    @Test func `Google's drawn page corner is left out of an address that was stored with it`() throws {
+        let covers = CoverAddress(base: try #require(WebAddress("https://covers.openlibrary.org")))
+        let stored =
+            "https://books.google.com/books/content?id=x&printsec=frontcover&img=1&zoom=1&edge=curl&source=gbs_api"
+        #expect(
+            covers.fetched(stored)?.description
+                == "https://books.google.com/books/content?id=x&printsec=frontcover&img=1&zoom=1&source=gbs_api")
+    }
+
     @Test func `a missing cover is not an error`() async throws {
         #expect(try await fetcher.cover(at: "https://covers.openlibrary.org/b/id/2-L.jpg") == nil)
     }

@@ -104,7 +104,7 @@ public enum SourceName: String, Sendable, Codable, CaseIterable {
     case dnb, bnf, bn, libris, openBD, k10plus, loc, citoid
     /// The servers for cover pictures. They are separate hosts, so their rate limits and failures are separate from
     /// those of the catalogues.
-    case openLibraryCovers, googleBooksCovers, openBDCovers
+    case openLibraryCovers, googleBooksCovers, openBDCovers, dnbCovers
     /// A person typed the metadata.
     case person
 
@@ -126,6 +126,7 @@ public enum SourceName: String, Sendable, Codable, CaseIterable {
         case .openLibraryCovers: "Open Library's covers"
         case .googleBooksCovers: "Google's covers"
         case .openBDCovers: "openBD's covers"
+        case .dnbCovers: "Deutsche Nationalbibliothek's covers"
         case .person: "entered by hand"
         }
     }

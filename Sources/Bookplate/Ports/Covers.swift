@@ -4,6 +4,7 @@ import FoundationEssentials
 public enum CoverHosts {
     public static let allowed = [
         "openlibrary.org", "archive.org", "books.google.com", "googleusercontent.com", "cover.openbd.jp",
+        "portal.dnb.de",
     ]
 
     /// Returns true if `host` is one of the allowed hosts or a subdomain of one.
@@ -21,7 +22,8 @@ public protocol Covers: Sendable {
     func keptCover(of edition: ID<Edition>) async throws -> KeptCover?
     /// Returns the editions among `editions` that have a stored picture.
     func keptCovers(among editions: [ID<Edition>]) async throws -> Set<ID<Edition>>
-    /// Stores a fetched picture, unless the edition has a person's own photo.
+    /// Stores a fetched picture, unless the edition has a person's own photo or a better fetched picture
+    /// (``CoverPicture``). A picture of an earlier cover address is replaced in any case.
     ///
     /// - Returns: false if there is no such edition. An undo may have removed it during the fetch.
     @discardableResult
@@ -34,13 +36,42 @@ public protocol Covers: Sendable {
     ///
     /// - Returns: true if there was such a photo.
     func removeOwnCover(of edition: ID<Edition>) async throws -> Bool
-    /// Returns saved editions that have a cover address but no stored picture. If the picture is known to be missing,
-    /// its edition is returned only once it is time to try again.
-    func editionsWithoutCover(limit: Int) async throws -> [(edition: ID<Edition>, url: String)]
-    /// Records that no picture could be fetched from the edition's cover address.
+    /// Returns saved editions for which a cover may be fetched, but that have no stored picture of their present cover
+    /// address. If the picture is known to be missing, its edition is returned only once it is time to try again.
+    func editionsWithoutCover(limit: Int) async throws -> [MissingCover]
+    /// Records that no picture could be fetched for an edition. A picture of an earlier address stays.
     ///
     /// - Parameter retryAt: the time at which to try again; `nil` if there is no picture at the address.
     func recordMissingCover(of edition: ID<Edition>, retryAt: Date?) async throws
+}
+
+/// An edition whose cover is to be fetched.
+public struct MissingCover: Sendable, Equatable {
+    public var edition: ID<Edition>
+    public var isbn: ISBN?
+    /// The cover address of the edition; `nil` if it has none.
+    public var url: String?
+    /// True if a person has chosen the address, so that no other one is tried.
+    public var isChosen: Bool
+
+    public init(edition: ID<Edition>, isbn: ISBN?, url: String?, isChosen: Bool) {
+        (self.edition, self.isbn, self.url, self.isChosen) = (edition, isbn, url, isChosen)
+    }
+
+    /// The beginning of the ISBNs for which the Deutsche Nationalbibliothek has covers.
+    public static let germanGroup = "9783"
+    private static let openLibrary = "https://covers.openlibrary.org/b/"
+
+    /// The addresses at which there may be a cover, in the order in which to ask: the large covers of the Deutsche
+    /// Nationalbibliothek and of Open Library, and then the edition's own address.
+    public var addresses: [String] {
+        guard !isChosen, let isbn else { return url.map { [$0] } ?? [] }
+        let national =
+            isbn.digits.hasPrefix(Self.germanGroup)
+            ? ["https://portal.dnb.de/opac/mvb/cover?isbn=\(isbn.digits)"] : []
+        if let url, url.hasPrefix(Self.openLibrary) { return national + [url] }
+        return national + ["\(Self.openLibrary)isbn/\(isbn.digits)-L.jpg"] + (url.map { [$0] } ?? [])
+    }
 }
 
 /// The properties of a stored cover picture.

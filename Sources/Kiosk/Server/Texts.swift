@@ -278,7 +278,8 @@ extension Texts {
     private static let identifiers = [
         "amazon": "Amazon", "asin": "ASIN", "doi": "DOI", "goodreads": "Goodreads", "google": "Google Books",
         "isbn_10": "ISBN-10", "isbn_13": "ISBN-13", "lccn": "LCCN", "librarything": "LibraryThing", "oclc": "OCLC",
-        "openlibrary": "Open Library", "overdrive": "OverDrive", "project_gutenberg": "Project Gutenberg",
+        "openlibrary": "Open Library", "openlibrary_work": "Open Library (work)", "overdrive": "OverDrive",
+        "project_gutenberg": "Project Gutenberg",
         "storygraph": "StoryGraph", "wikidata": "Wikidata",
     ]
 

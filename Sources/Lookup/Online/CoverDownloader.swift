@@ -78,6 +78,8 @@ public struct CoverDownloader: CoverFetch {
                 (.googleBooksCovers, .googleBooks)
             } else if address.host.hasSuffix("openbd.jp") {
                 (.openBDCovers, .openBD)
+            } else if address.host.hasSuffix("dnb.de") {
+                (.dnbCovers, .dnb)
             } else {
                 (.openLibraryCovers, .openLibrary)
             }
@@ -138,7 +140,8 @@ struct CoverAddress: Sendable {
     ///
     /// - Returns: `nil` if the cover may not be fetched.
     func fetched(_ stored: String) -> WebAddress? {
-        guard let address = WebAddress(stored) else { return nil }
+        // Older libraries have addresses with the page corner that Google draws into its covers.
+        guard let address = WebAddress(stored.replacing("&edge=curl", with: "")) else { return nil }
         guard address.origin == Self.canonical else { return allows(address) ? address : nil }
         let path = address.target.prefix { $0 != "?" }.dropFirst()
         return base.appending("\(path)?default=false")
