@@ -1,15 +1,15 @@
-// The Book page, with stars, the cover photo and the trash. Editing in place, progress, sessions and dates have their
-// own files.
+// The Book page, with stars and the trash. Editing in place, progress, sessions, dates and the cover photo have their own
+// files.
 
 import { attempt } from "./acts.js";
+import "./cover-photo.js";
 import "./dates.js";
 import "./edit-in-place.js";
 import { refresh } from "./live.js";
-import { toast, toastOutcome } from "./messages.js";
+import { toastOutcome } from "./messages.js";
 import "./progress.js";
 import { callAPI } from "./requests.js";
 import { confirmDeletion } from "./sheets.js";
-import { text } from "./texts.js";
 
 const { copy } = document.querySelector("[data-copy]").dataset, texts = document.getElementById("page-texts").dataset;
 
@@ -24,39 +24,6 @@ document.addEventListener("change", (event) => {
     event.target.blur();
     await refresh();
   });
-});
-
-// The cover photo is made smaller here, so that a phone does not send all of its twelve megapixels and the data that
-// the camera adds.
-
-const photo = document.getElementById("photo"), state = document.getElementById("photo-state");
-const longestSide = 1200;
-
-async function shrink(file) {
-  const picture = await createImageBitmap(file, { imageOrientation: "from-image" });
-  const scale = Math.min(1, longestSide / Math.max(picture.width, picture.height));
-  const canvas = document.createElement("canvas");
-  [canvas.width, canvas.height] = [picture.width, picture.height].map((side) => Math.max(1, Math.round(side * scale)));
-  canvas.getContext("2d").drawImage(picture, 0, 0, canvas.width, canvas.height);
-  picture.close();
-  return new Promise((resolve) => canvas.toBlob(resolve, "image/jpeg", .85));
-}
-
-photo.addEventListener("change", async () => {
-  const file = photo.files[0];
-  if (!file) return;
-  state.textContent = text("saving");
-  let small;
-  try { small = await shrink(file); } catch { small = null; }
-  if (!small) { state.textContent = photo.dataset.unreadable; return; }
-  const succeeded = await attempt(async () => {
-    await callAPI("PUT", photo.dataset.path, small);
-    photo.closest("dialog").close();
-    toast(photo.dataset.done);
-  });
-  state.textContent = "";
-  photo.value = "";
-  if (succeeded) await refresh();
 });
 
 // Deleting a book for good is the only act that asks first.
