@@ -18,7 +18,7 @@ struct IndexBench {
         case "build":
             let dumps = arguments.filter { $0 != "--numbers-only" }
             let start = ContinuousClock.now
-            let options = try IndexOptions(languages: [], isNumbersOnly: dumps.count < arguments.count)
+            let options = try OfflineIndexOptions(languages: [], isNumbersOnly: dumps.count < arguments.count)
             var read: Duration?
             let report = try OfflineIndexBuilder.build(dumpFiles: dumps, to: index, options: options) { progress in
                 if progress.stage == .writing, read == nil { read = .now - start }

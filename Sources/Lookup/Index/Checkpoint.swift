@@ -19,7 +19,7 @@ struct Checkpoint {
     var isRead = false
 
     /// Returns a text that is different if any of the dumps or the options are.
-    static func identity(_ dumpFiles: [String], _ options: IndexOptions) -> String {
+    static func identity(_ dumpFiles: [String], _ options: OfflineIndexOptions) -> String {
         let files = dumpFiles.map { path in
             var status = stat()
             guard stat(path, &status) == 0 else { return "\(path) missing" }

@@ -105,7 +105,7 @@ public struct OfflineIndex: MetadataSource {
         func codes(_ column: String) -> [String] {
             (about[column] as String? ?? "").split(separator: ",").map(String.init)
         }
-        let options = try IndexOptions(
+        let options = try OfflineIndexOptions(
             languages: codes("languages"), countries: codes("countries"), isNumbersOnly: about["isNumbersOnly"] ?? false)
         let bytes = pages * pageSize
         // A page of a table's tree refers to about 370 leaves.
@@ -129,7 +129,7 @@ public struct OfflineIndex: MetadataSource {
         public var newest: String?
         public var bytes: Int64
         /// The options with which the index was built.
-        public var options: IndexOptions
+        public var options: OfflineIndexOptions
         /// The part of ``bytes`` with which ISBNs are answered. The rest is the words for finding titles.
         public var numberBytes: Int64
         /// The kinds of records that the dumps had.
@@ -224,27 +224,19 @@ private struct TitleSearch {
             guard Self.contains(all, title) || (author.isEmpty && Self.contains(all + names, title)), Self.contains(names, author)
             else { continue }
             let isExact = words == title || all == title
-            let rank = (isExact ? 0 : 1, isExact ? 0 : words.count, -metadata.filledFields, key)
+            let rank = (isExact ? 0 : 1, isExact ? 0 : words.count, -metadata.filledFields.count, key)
             matches.append((rank, edition.id, EditionOffer(isbn: IndexKey.isbn(of: key), metadata: metadata)))
         }
         matches.sort { $0.rank < $1.rank }
         // An edition with several ISBNs is found under each of them.
         var seen: Set<Int64> = []
-        return matches.lazy.filter { seen.insert($0.id).inserted }.prefix(limit).map(\.offer)
+        return Array(matches.filter { seen.insert($0.id).inserted }.prefix(limit).map(\.offer))
     }
 
     /// Returns true if all words occur, the last of them perhaps as the beginning of a word.
     private static func contains(_ all: [String], _ words: [String]) -> Bool {
         guard let last = words.last else { return true }
         return words.dropLast().allSatisfy(all.contains) && all.contains { $0.hasPrefix(last) }
-    }
-}
-
-extension Metadata {
-    /// The number of fields that a person would miss.
-    fileprivate var filledFields: Int {
-        let fields = [subtitle, publisher, publishedDateText, language, coverURL]
-        return fields.count { $0 != nil } + (authors.isEmpty ? 0 : 1) + (pageCount == nil ? 0 : 1)
     }
 }
 

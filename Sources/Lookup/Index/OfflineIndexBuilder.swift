@@ -68,7 +68,7 @@ public enum OfflineIndexBuilder {
     ///   - path: the path of the index. An existing file is replaced only if it is empty or an index of Bookplate.
     /// - Throws: ``OfflineIndexError``; ``OfflineIndexError/cancelled`` if the current task is cancelled.
     public static func build(
-        dumpFiles: [String], to path: String, options: IndexOptions = .everything,
+        dumpFiles: [String], to path: String, options: OfflineIndexOptions = .everything,
         progress: (Progress) -> Void = { _ in }
     ) throws -> Report {
         try build(dumpFiles, to: path, options, Sizes(), progress)
@@ -92,7 +92,7 @@ public enum OfflineIndexBuilder {
     }
 
     static func build(
-        _ dumpFiles: [String], to path: String, _ options: IndexOptions, _ sizes: Sizes,
+        _ dumpFiles: [String], to path: String, _ options: OfflineIndexOptions, _ sizes: Sizes,
         _ progress: (Progress) -> Void,
         checking check: (BuildCounts) throws(OfflineIndexError) -> Void = { _ in }
     ) throws -> Report {
@@ -122,7 +122,7 @@ public enum OfflineIndexBuilder {
 private struct IndexBuild {
     let dumpFiles: [String]
     let target: BuildTarget
-    let options: IndexOptions
+    let options: OfflineIndexOptions
     let sizes: OfflineIndexBuilder.Sizes
     let identity: String
     var checkpoint: Checkpoint
@@ -130,7 +130,7 @@ private struct IndexBuild {
     let hasGoneOn: Bool
 
     init(
-        _ dumpFiles: [String], _ target: BuildTarget, _ options: IndexOptions, _ sizes: OfflineIndexBuilder.Sizes
+        _ dumpFiles: [String], _ target: BuildTarget, _ options: OfflineIndexOptions, _ sizes: OfflineIndexBuilder.Sizes
     ) throws(OfflineIndexError) {
         (self.dumpFiles, self.target, self.options, self.sizes) = (dumpFiles, target, options, sizes)
         identity = Checkpoint.identity(dumpFiles, options)

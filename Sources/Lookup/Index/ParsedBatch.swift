@@ -21,7 +21,7 @@ struct ParsedBatch: Sendable {
     var texts: [UInt8] = []
     var counts = BuildCounts()
 
-    init(_ lines: [UInt8], _ options: IndexOptions) {
+    init(_ lines: [UInt8], _ options: OfflineIndexOptions) {
         rows.reserveCapacity(lines.count / 4)
         var edition: [UInt8] = []
         lines.withUnsafeBufferPointer { bytes in
@@ -42,7 +42,7 @@ struct ParsedBatch: Sendable {
         }
     }
 
-    private mutating func add(_ line: UnsafeBufferPointer<UInt8>, _ options: IndexOptions, _ edition: inout [UInt8]) {
+    private mutating func add(_ line: UnsafeBufferPointer<UInt8>, _ options: OfflineIndexOptions, _ edition: inout [UInt8]) {
         switch DumpRow(line) {
         case .junk(.columns): counts.wrongColumns += 1
         case .junk(.content): counts.junk += 1
@@ -69,10 +69,10 @@ struct ParsedBatch: Sendable {
     }
 
     private mutating func add(
-        edition id: Int64, _ version: DumpRow.Version, _ record: JSONValue, _ options: IndexOptions,
+        edition id: Int64, _ version: DumpRow.Version, _ record: JSONValue, _ options: OfflineIndexOptions,
         _ edition: inout [UInt8]
     ) {
-        let metadata = OpenLibraryEdition.metadata(record)
+        let metadata = OpenLibraryEdition.metadata(record, parsesDate: false)
         let keys = IndexKey.keys(of: record)
         guard metadata.title != nil, !keys.isEmpty || !options.isNumbersOnly else {
             counts.withoutISBN += 1

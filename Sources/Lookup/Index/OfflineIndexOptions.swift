@@ -1,7 +1,7 @@
 import Bookplate
 
 /// The part of the dumps that an index holds, and what it answers. An index remembers it, so that an update keeps it.
-public struct IndexOptions: Sendable, Equatable {
+public struct OfflineIndexOptions: Sendable, Equatable {
     /// The languages of the editions to keep, as in ``Metadata/language``; empty for all.
     public let languages: [String]
     /// The countries of the editions to keep, as ISO 3166 codes such as "DE"; empty for all.
@@ -28,7 +28,7 @@ public struct IndexOptions: Sendable, Equatable {
     }
 
     /// All editions, with the words for titles.
-    public static let everything = IndexOptions()
+    public static let everything = OfflineIndexOptions()
 
     private init() { (languages, countries, isNumbersOnly) = ([], [], false) }
 
