@@ -44,7 +44,9 @@ struct IndexBench {
                 for _ in 0..<rounds {
                     let start = ContinuousClock.now
                     let offers = try await source.find(query, limit: 20)
-                    print("\(seconds(.now - start) * 1000)\t\(offers.count)\t\(line)\t\(offers.first?.metadata.title ?? "")")
+                    print(
+                        "\(seconds(.now - start) * 1000)\t\(offers.count)\t\(line)\t\(offers.first?.metadata.title ?? "")"
+                    )
                 }
             }
         default: fatalError("unknown command \(command)")

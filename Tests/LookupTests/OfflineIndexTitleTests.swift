@@ -103,8 +103,10 @@ import Testing
     }
 
     @Test(arguments: [
-        Kept(["de"], [], ["stated German", "German number"]), Kept(["ger", "eng"], [], ["stated German", "German number", "stated English", "English number"]),
-        Kept([], ["DE"], ["stated German", "German number", "from Germany"]), Kept([], ["us"], ["from New York", "English number", "stated English"]),
+        Kept(["de"], [], ["stated German", "German number"]),
+        Kept(["ger", "eng"], [], ["stated German", "German number", "stated English", "English number"]),
+        Kept([], ["DE"], ["stated German", "German number", "from Germany"]),
+        Kept([], ["us"], ["from New York", "English number", "stated English"]),
         Kept(["en"], ["US"], ["English number", "stated English"]),
     ])
     private func `a subset holds the editions of some languages or countries`(_ kept: Kept) throws {
@@ -130,7 +132,11 @@ import Testing
     }
 
     @Test func `an unknown language or country is refused`() {
-        #expect(throws: OfflineIndexError.unknownLanguage("klingon")) { try OfflineIndexOptions(languages: ["klingon"]) }
-        #expect(throws: OfflineIndexError.unknownCountry("XX")) { try OfflineIndexOptions(languages: [], countries: ["XX"]) }
+        #expect(throws: OfflineIndexError.unknownLanguage("klingon")) {
+            try OfflineIndexOptions(languages: ["klingon"])
+        }
+        #expect(throws: OfflineIndexError.unknownCountry("XX")) {
+            try OfflineIndexOptions(languages: [], countries: ["XX"])
+        }
     }
 }

@@ -88,7 +88,9 @@ extension String {
             guard let first = bytes.first, let last = bytes.last else { return true }
             guard first != 0x20, last != 0x20 else { return false }
             // The first byte of U+00C0 to U+02BF is from 0xC3 to 0xCA; the bytes that follow are from 0x80 to 0xBF.
-            return bytes.allSatisfy { ($0 >= 0x20 && $0 < 0x7F) || ($0 >= 0x80 && $0 < 0xC0) || ($0 >= 0xC3 && $0 <= 0xCA) }
+            return bytes.allSatisfy {
+                ($0 >= 0x20 && $0 < 0x7F) || ($0 >= 0x80 && $0 < 0xC0) || ($0 >= 0xC3 && $0 <= 0xCA)
+            }
         }
         return answer ?? false
     }

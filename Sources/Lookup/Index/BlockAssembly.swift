@@ -3,12 +3,14 @@ import Bookplate
 /// The second stage of a build: reads the staged editions in the order of their keys, chooses one edition for each key,
 /// adds the names of authors, and packs blocks.
 ///
-/// Memory: at most `limit` bytes of staged rows for each group, which take about five times as much with their blocks
+/// Memory: at most ``limit`` bytes of staged rows for each group, which take about five times as much with their blocks
 /// and words, and at most four groups at once.
 struct BlockAssembly: Sendable {
-    /// The size of the staged rows of a group, if no single partition is larger, and above which a partition is split.
-    static let groupSize = 4 << 20
-    static let limit = 12 << 20
+    /// The size of the staged rows above which a group is split, which only dumps do that were made for it.
+    private static let limit = 12 << 20
+
+    /// The size of the staged rows of a group, if no single partition is larger.
+    private let groupSize: Int
 
     let rows: BuildFile
     let authors: NumberedTexts
@@ -17,7 +19,8 @@ struct BlockAssembly: Sendable {
     let repeated: [Int64: UInt64]
     let hasWords: Bool
 
-    init(_ staging: Staging, hasWords: Bool) {
+    init(_ staging: Staging, hasWords: Bool, groupSize: Int) {
+        self.groupSize = groupSize
         (rows, authors, works) = (staging.rows, staging.authors, staging.works)
         (runs, repeated, self.hasWords) = (staging.runs, staging.repeated, hasWords)
     }
@@ -44,7 +47,7 @@ struct BlockAssembly: Sendable {
         }
         var (groups, start, size): ([Range<Int64>], Int64, Int) = ([], 0, 0)
         for (partition, bytes) in sizes.enumerated() {
-            if size > 0, size + bytes > Self.groupSize {
+            if size > 0, size + bytes > groupSize {
                 let end = Int64(partition) << Staging.partitionBits
                 groups.append(start..<end)
                 (start, size) = (end, 0)

@@ -24,7 +24,9 @@ enum EditionBlock {
     ///   - rows: rows in the order of their keys.
     ///   - range: the range of keys that the blocks tile.
     static func pack(_ rows: [IndexRow], range: Range<Int64>) -> [(first: Int64, bytes: [UInt8])] {
-        guard !rows.isEmpty else { return [(range.lowerBound, encode([], from: range.lowerBound, to: range.upperBound))] }
+        guard !rows.isEmpty else {
+            return [(range.lowerBound, encode([], from: range.lowerBound, to: range.upperBound))]
+        }
         var blocks: [(first: Int64, bytes: [UInt8])] = []
         var start = 0
         let deflater = Deflater()

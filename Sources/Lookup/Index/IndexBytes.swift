@@ -147,22 +147,22 @@ struct NumberSet {
         parts[index].flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> UInt64($0 * 8)) } }
     }
 
-    /// Writes the parts that changed to a file that has room for all parts.
-    mutating func store(in file: BuildFile, at offset: Int64) throws(OfflineIndexError) {
+    /// Writes the parts that changed to a file that two sets share: their parts alternate.
+    ///
+    /// - Parameter place: 0 or 1.
+    mutating func store(in file: BuildFile, place: Int) throws(OfflineIndexError) {
         for index in changed.sorted() {
-            try file.write(words(of: index), at: offset + Int64(index * Self.part / 8))
+            try file.write(words(of: index), at: Int64((2 * index + place) * Self.part / 8))
         }
         changed = []
     }
 
-    /// Reads what ``store(in:at:)`` has written.
-    ///
-    /// - Parameter size: the size of the room for all parts.
-    init(storedIn file: BuildFile, at offset: Int64, upTo size: Int64) throws(OfflineIndexError) {
-        let end = try min(file.size, offset + size)
+    /// Reads what ``store(in:place:)`` has written.
+    init(storedIn file: BuildFile, place: Int) throws(OfflineIndexError) {
+        let size = try file.size
         for index in 0..<Int(Self.limit) / Self.part {
-            let start = offset + Int64(index * Self.part / 8)
-            guard start < end else { return }
+            let start = Int64((2 * index + place) * Self.part / 8)
+            guard start < size else { return }
             let bytes = try file.read(Self.part / 8, at: start)
             if bytes.count == Self.part / 8, bytes.contains(where: { $0 != 0 }) {
                 bytes.withUnsafeBufferPointer { set(index, $0) }

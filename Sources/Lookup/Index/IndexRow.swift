@@ -21,7 +21,9 @@ enum IndexKey {
     static func isbn(of key: Int64) -> ISBN? {
         guard (0..<afterISBNs).contains(key) else { return nil }
         let digits = "97\(8_000_000_000 + key)"
-        let sum = digits.utf8.enumerated().reduce(0) { $0 + Int($1.element - 0x30) * ($1.offset.isMultiple(of: 2) ? 1 : 3) }
+        let sum = digits.utf8.enumerated().reduce(0) {
+            $0 + Int($1.element - 0x30) * ($1.offset.isMultiple(of: 2) ? 1 : 3)
+        }
         do throws(ISBNRefusal) { return try ISBN(ean13: "\(digits)\((10 - sum % 10) % 10)") } catch { return nil }
     }
 

@@ -74,7 +74,8 @@ public struct OfflineIndex: MetadataSource {
             throw damage(error)
         }
         guard let found else {
-            let reason = "the offline index \(path) has only numbers; build it again without --numbers-only to find titles"
+            let reason =
+                "the offline index \(path) has only numbers; build it again without --numbers-only to find titles"
             throw SourceError(source: name, reason: reason)
         }
         return found
@@ -106,7 +107,8 @@ public struct OfflineIndex: MetadataSource {
             (about[column] as String? ?? "").split(separator: ",").map(String.init)
         }
         let options = try OfflineIndexOptions(
-            languages: codes("languages"), countries: codes("countries"), isNumbersOnly: about["isNumbersOnly"] ?? false)
+            languages: codes("languages"), countries: codes("countries"), isNumbersOnly: about["isNumbersOnly"] ?? false
+        )
         let bytes = pages * pageSize
         // A page of a table's tree refers to about 370 leaves.
         let blockPages: Int64 = about["blockPages"] ?? 0
@@ -191,11 +193,14 @@ private struct TitleSearch {
         guard limit > 0, !title.isEmpty else { return [] }
         let whole = TitleWords.whole(title.joined(separator: " ").utf8 + [0x20])
         let needed = (title + author).filter { !TitleWords.isCommon(Array($0.utf8)) }
-        var keys = try keys(["\"\(whole)\""] + author.filter { needed.contains($0) }.map { "\"\($0)\"" }, Self.exactLimit)
+        var keys = try keys(
+            ["\"\(whole)\""] + author.filter { needed.contains($0) }.map { "\"\($0)\"" }, Self.exactLimit)
         if !needed.isEmpty {
             keys += try self.keys(needed.map { "\"\($0)\"" }, Self.candidateLimit)
             // The beginnings of words are looked up only if whole words do not find enough.
-            let beginnings = [title.last, author.last].compactMap(\.self).filter { needed.contains($0) && $0.count >= Self.beginningLength }
+            let beginnings = [title.last, author.last].compactMap(\.self).filter {
+                needed.contains($0) && $0.count >= Self.beginningLength
+            }
             if keys.count < limit, !beginnings.isEmpty {
                 let terms = needed.map { beginnings.contains($0) ? "\"\($0)\"*" : "\"\($0)\"" }
                 keys += try self.keys(terms, Self.candidateLimit)
@@ -221,7 +226,8 @@ private struct TitleSearch {
             let words = TitleWords.words(of: metadata.title ?? "")
             let all = words + TitleWords.words(of: metadata.subtitle ?? "")
             let names = metadata.authors.flatMap { TitleWords.words(of: $0.name) }
-            guard Self.contains(all, title) || (author.isEmpty && Self.contains(all + names, title)), Self.contains(names, author)
+            guard Self.contains(all, title) || (author.isEmpty && Self.contains(all + names, title)),
+                Self.contains(names, author)
             else { continue }
             let isExact = words == title || all == title
             let rank = (isExact ? 0 : 1, isExact ? 0 : words.count, -metadata.filledFields.count, key)

@@ -57,6 +57,8 @@ public enum OfflineIndexBuilder {
         var run = 32 << 20
         /// The least time between two checkpoints.
         var betweenCheckpoints = Duration.seconds(15)
+        /// The size of the staged rows of a group of blocks.
+        var group = 4 << 20
         /// The number of groups of blocks that are committed together.
         var groupsInCommit = 32
     }
@@ -247,12 +249,11 @@ private struct IndexBuild {
         _ report: inout OfflineIndexBuilder.Report, _ db: Database, _ marks: BuildFile,
         _ progress: (OfflineIndexBuilder.Progress) -> Void
     ) throws {
-        let assembly = BlockAssembly(staging, hasWords: !options.isNumbersOnly)
+        let assembly = BlockAssembly(staging, hasWords: !options.isNumbersOnly, groupSize: sizes.group)
         let groups = assembly.groups()
-        let authorMarks = NumberSet.limit / 8
         let start = try Int.fetchOne(db, sql: "SELECT groups FROM about") ?? 0
-        var editions = try NumberSet(storedIn: marks, at: 0, upTo: authorMarks)
-        var authors = try NumberSet(storedIn: marks, at: authorMarks, upTo: authorMarks)
+        var editions = try NumberSet(storedIn: marks, place: 0)
+        var authors = try NumberSet(storedIn: marks, place: 1)
         let block = try db.makeStatement(sql: "INSERT INTO block VALUES (?, ?)")
         let words = try assembly.hasWords ? db.makeStatement(sql: "INSERT INTO words(rowid, text) VALUES (?, ?)") : nil
         let state = try db.makeStatement(
@@ -286,8 +287,8 @@ private struct IndexBuild {
                 }
                 try state.execute(arguments: [last, isbns, blocks, pages])
                 // Marks may be ahead of the index, because marking again changes nothing.
-                try editions.store(in: marks, at: 0)
-                try authors.store(in: marks, at: authorMarks)
+                try editions.store(in: marks, place: 0)
+                try authors.store(in: marks, place: 1)
                 try marks.sync()
                 return .commit
             }
@@ -426,4 +427,3 @@ struct BuildTarget {
         }
     }
 }
-

@@ -84,10 +84,10 @@ private struct RegistrationGroup {
             980:es:VE 984::BD 985::BY 986:zh:TW 987:es:AR 989:pt:PT 979-8:en:US 979-10:fr:FR 979-11:ko:KR 979-12:it:IT
             979-13:es:ES
             """.split(whereSeparator: \.isWhitespace).map { entry in
-            let parts = entry.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
-            let countries = parts[2].split(separator: ",").map(String.init)
-            return (parts[0], RegistrationGroup(countries: countries, language: parts[1].isEmpty ? nil : parts[1]))
-        })
+                let parts = entry.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
+                let countries = parts[2].split(separator: ",").map(String.init)
+                return (parts[0], RegistrationGroup(countries: countries, language: parts[1].isEmpty ? nil : parts[1]))
+            })
 
     static var allCountries: Set<String> { Set(groups.values.flatMap(\.countries)) }
 }
@@ -116,14 +116,14 @@ enum PublishingCountry {
 
     private static let codes: [String: String] = Dictionary(
         """
-            ag:AR at:AU au:AT be:BE bg:BD bl:BR bn:BA bo:BO bu:BG bw:BY cc:CN ce:LK ch:TW ci:HR ck:CO cl:CL cr:CR cu:CU
-            cy:CY dk:DK dr:DO ec:EC er:EE es:SV fi:FI fr:FR gr:GR gs:GE gt:GT gw:DE ge:DE gh:GH ho:HN hu:HU ic:IS ie:IE
-            ii:IN io:ID iq:IQ ir:IR is:IL it:IT iv:CI ja:JP jm:JM jo:JO ke:KE ko:KR kn:KP ku:KW kz:KZ le:LB li:LT lu:LU
-            lv:LV ly:LY mc:MC mk:OM mm:MT mr:MA mv:MD mx:MX my:MY mo:ME ne:NL nl:NC no:NO np:NP nq:NI nr:NG nz:NZ pe:PE
-            ph:PH pk:PK pl:PL pn:PA po:PT py:PY rb:RS rm:RO ru:RU rw:RW sa:ZA sg:SN si:SG su:SA sp:ES sw:SE sx:NA sy:SY
-            sz:CH tg:TG th:TH ti:TN tu:TR tz:TZ ua:EG ug:UG un:UA uy:UY uz:UZ ve:VE vm:VN vc:VA xn:MK xo:SK xr:CZ
-            xv:SI ae:DZ ai:AM aj:AZ aa:AL af:AF cm:CM cs:CZ xxu:US us:US xxk:GB uk:GB xxc:CA
-            """.split(whereSeparator: \.isWhitespace).map { entry in
+        ag:AR at:AU au:AT be:BE bg:BD bl:BR bn:BA bo:BO bu:BG bw:BY cc:CN ce:LK ch:TW ci:HR ck:CO cl:CL cr:CR cu:CU
+        cy:CY dk:DK dr:DO ec:EC er:EE es:SV fi:FI fr:FR gr:GR gs:GE gt:GT gw:DE ge:DE gh:GH ho:HN hu:HU ic:IS ie:IE
+        ii:IN io:ID iq:IQ ir:IR is:IL it:IT iv:CI ja:JP jm:JM jo:JO ke:KE ko:KR kn:KP ku:KW kz:KZ le:LB li:LT lu:LU
+        lv:LV ly:LY mc:MC mk:OM mm:MT mr:MA mv:MD mx:MX my:MY mo:ME ne:NL nl:NC no:NO np:NP nq:NI nr:NG nz:NZ pe:PE
+        ph:PH pk:PK pl:PL pn:PA po:PT py:PY rb:RS rm:RO ru:RU rw:RW sa:ZA sg:SN si:SG su:SA sp:ES sw:SE sx:NA sy:SY
+        sz:CH tg:TG th:TH ti:TN tu:TR tz:TZ ua:EG ug:UG un:UA uy:UY uz:UZ ve:VE vm:VN vc:VA xn:MK xo:SK xr:CZ
+        xv:SI ae:DZ ai:AM aj:AZ aa:AL af:AF cm:CM cs:CZ xxu:US us:US xxk:GB uk:GB xxc:CA
+        """.split(whereSeparator: \.isWhitespace).map { entry in
             (String(entry.prefix { $0 != ":" }), String(entry.suffix(2)))
         }, uniquingKeysWith: { first, _ in first })
 }

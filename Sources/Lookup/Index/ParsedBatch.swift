@@ -29,7 +29,9 @@ struct ParsedBatch: Sendable {
             var start = 0
             while start < bytes.count {
                 let end =
-                    memchr(base + start, 0x0A, bytes.count - start).map { UnsafeRawPointer($0) - UnsafeRawPointer(base) }
+                    memchr(base + start, 0x0A, bytes.count - start).map {
+                        UnsafeRawPointer($0) - UnsafeRawPointer(base)
+                    }
                     ?? bytes.count
                 if end - start > DumpReader.maxLength {
                     counts.tooLong += 1
@@ -42,7 +44,9 @@ struct ParsedBatch: Sendable {
         }
     }
 
-    private mutating func add(_ line: UnsafeBufferPointer<UInt8>, _ options: OfflineIndexOptions, _ edition: inout [UInt8]) {
+    private mutating func add(
+        _ line: UnsafeBufferPointer<UInt8>, _ options: OfflineIndexOptions, _ edition: inout [UInt8]
+    ) {
         switch DumpRow(line) {
         case .junk(.columns): counts.wrongColumns += 1
         case .junk(.content): counts.junk += 1

@@ -35,7 +35,9 @@ enum FieldLimits {
     /// Returns the name of a publisher; `nil` if the catalogue says that it is unknown ("s.n.", sine nomine).
     static func publisher(_ text: String) -> String? {
         var name = text.withoutEntities
-        if name.utf8.first == UInt8(ascii: "\""), name.count > 2, name.hasSuffix("\"") { name = String(name.dropFirst().dropLast()) }
+        if name.utf8.first == UInt8(ascii: "\""), name.count > 2, name.hasSuffix("\"") {
+            name = String(name.dropFirst().dropLast())
+        }
         // Only names of few letters can be among those below.
         guard name.utf8.count <= 64 else { return self.text(name) }
         let first = name.utf8.first { $0 | 0x20 >= 0x61 && $0 | 0x20 <= 0x7A || $0 >= 0x80 }

@@ -153,7 +153,9 @@ enum OpenLibraryEdition {
             if !name.isEmpty { return (name, number) }
         }
         let sign = text.lastIndex { ";#,(".contains($0) }.map { $0..<text.index(after: $0) }
-        guard let mark = (text.hasASCII(" -- ") ? text.ranges(of: " -- ").last : nil) ?? sign else { return (text, nil) }
+        guard let mark = (text.hasASCII(" -- ") ? text.ranges(of: " -- ").last : nil) ?? sign else {
+            return (text, nil)
+        }
         let name = String(text[..<mark.lowerBound]).cleaned
         guard !name.isEmpty, let number = number(String(text[mark.upperBound...])) else {
             // Nothing may follow the mark, as in "Counseling and development series ;".
