@@ -10,12 +10,10 @@ import json
 import multiprocessing
 import os
 import random
-import resource
 import re
 import sqlite3
 import statistics
 import subprocess
-import sys
 import tempfile
 import time
 
@@ -189,3 +187,134 @@ def make_dumps(rows, folder):
                     file.write(data)
             figures = figures or (plain / rows, plain / packed)
     return paths, figures
+
+
+def run(command, input=None):
+    """Runs a command. Returns its wall time in seconds, its peak resident memory in MiB and its output."""
+    start = time.monotonic()
+    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as source:
+        source.write((input or "").encode())
+        source.seek(0)
+        process = subprocess.Popen(command, stdin=source, stdout=output)
+        _, status, usage = os.wait4(process.pid, 0)
+        wall = time.monotonic() - start
+        if status != 0:
+            raise SystemExit(f"bench: {' '.join(command[:3])} … ended with status {status}")
+        output.seek(0)
+        return wall, usage.ru_maxrss / 1024, output.read().decode()
+
+
+def gunzip(paths):
+    """Returns the seconds that decompressing the dumps alone takes."""
+    start = time.monotonic()
+    for path in paths:
+        subprocess.run(["gunzip", "-c", path], check=True, stdout=subprocess.DEVNULL)
+    return time.monotonic() - start
+
+
+def plain_table(paths, target):
+    """Puts the editions into a plain table of SQLite, with Python's JSON. Returns the seconds and the bytes."""
+    start = time.monotonic()
+    names = {}
+    with gzip.open(paths[1], "rt") as file:
+        for line in file:
+            _, key, _, _, text = line.split("\t")
+            names[key] = json.loads(text)["name"]
+    database = sqlite3.connect(target)
+    database.executescript("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
+                           "CREATE TABLE edition (isbn INTEGER PRIMARY KEY, key TEXT, work TEXT, title TEXT, subtitle TEXT, authors TEXT, publisher TEXT, "
+                           "published TEXT, pages INTEGER, language TEXT, format TEXT, series TEXT, cover INTEGER)")
+
+    def rows():
+        with gzip.open(paths[0], "rt") as file:
+            for line in file:
+                record = json.loads(line.split("\t")[4])
+                number = record.get("isbn_13", [None])[0] or 2 * 10**12 + int(re.sub(r"\D", "", record["key"]))
+                authors = ", ".join(names.get(author["key"], "") for author in record.get("authors", []))
+                first = lambda name: record.get(name, [None])[0]
+                yield (int(number), record["key"], record["works"][0]["key"], record["title"], record.get("subtitle"), authors, first("publishers"),
+                       record.get("publish_date"), record.get("number_of_pages"), record["languages"][0]["key"], record.get("physical_format"),
+                       first("series"), first("covers"))
+
+    with database:
+        database.executemany("INSERT OR IGNORE INTO edition VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)", rows())
+    database.close()
+    return time.monotonic() - start, os.path.getsize(target)
+
+
+def pages_read(bench, index, numbers):
+    """Returns how many pages of 4 KiB a new process reads to answer each number, counted by the kernel's system calls.
+
+    The pages that opening the index reads are counted too. SQLite reads the header of 100 bytes and page 1 apart.
+    """
+    counts = []
+    for number in numbers:
+        trace = subprocess.run(["strace", "-f", "-y", "-e", "trace=pread64,read,mmap", "-o", "/dev/stdout", bench, "number", index, number],
+                               capture_output=True, text=True, check=True).stdout
+        if f"{number} not found" in trace:
+            raise SystemExit(f"bench: {number} was not found")
+        pages = set()
+        for match in re.finditer(r"(pread64|read|mmap)\([^\n]*" + re.escape(os.path.basename(index)) + r">[^\n]*?, (\d+), (\d+)\)\s*=\s*\d+", trace):
+            offset, length = int(match[3]), int(match[2])
+            pages.update(range(offset // 4096, (offset + length - 1) // 4096 + 1))
+        counts.append(len(pages))
+    return counts
+
+
+def isbns(paths, count):
+    """Returns ISBNs from the first million rows of the dump."""
+    found = []
+    with gzip.open(paths[0], "rt") as file:
+        for line in itertools.islice(file, 0, 1_000_000, 997):
+            if match := re.search(r'"isbn_13": \["(\d{13})"\]', line):
+                found.append(match[1])
+    return random.Random(3).sample(found, min(count, len(found)))
+
+
+def queries(paths):
+    """Returns titles as people type them: whole, a few words, rare and common words, and beginnings."""
+    titles = []
+    with gzip.open(paths[0], "rt") as file:
+        for line in itertools.islice(file, 0, 400_000, 4001):
+            titles.append(json.loads(line.split("\t")[4])["title"])
+    dice, typed = random.Random(4), []
+    for title in titles:
+        words = title.split()
+        typed += [title, " ".join(dice.sample(words, min(2, len(words)))), " ".join(words)[:-2] if len(words[-1]) > 6 else title]
+    vocabulary = Maker(20_000).words
+    common = [w for w in COMMON if len(w) > 4]
+    typed += common + [f"{a} {b}" for a, b in itertools.combinations(common[:8], 2)] + [f"{w} {dice.choice(vocabulary)}" for w in common]
+    typed += [f"the {w}" for w in common[:6]] + [w[:4] for w in common] + ["it", "the", "nothing such xyzzy"]
+    return typed
+
+
+def bench_index(bench, arguments, long):
+    counts = [int(arguments[n + 1]) for n, a in enumerate(arguments) if a == "--rows"] or ([500_000, 1_000_000] + ([2_000_000, 5_000_000] if long else []))
+    print("\nThe offline index, built from generated dumps; wanted: at most 4 times gunzip and 300 MiB; 90 bytes an edition for numbers, 150 with words;")
+    print("6 pages of 4 KiB for a number; 100 ms for a title", flush=True)
+    for rows in counts:
+        with tempfile.TemporaryDirectory() as folder:
+            paths, (length, ratio) = make_dumps(rows, folder)
+            print(f"\n  {rows:,} editions: {length:.0f} bytes a row (real: {BYTES}, {length / BYTES - 1:+.1%}), gzip ratio {ratio:.2f} "
+                  f"(real: {RATIO}, {ratio / RATIO - 1:+.1%})", flush=True)
+            measure(bench, rows, paths, folder)
+
+
+def measure(bench, rows, paths, folder):
+    index = os.path.join(folder, "index.sqlite")
+    before = gunzip(paths)
+    wall, memory, output = run([bench, "build", index] + paths)
+    after = gunzip(paths)
+    editions, _, reading, _, numbers, total = map(float, output.split())
+    floor = (before + after) / 2
+    print(f"    built in {wall:.1f} s, of which the first stage {reading:.1f}; gunzip {floor:.1f} s; ratio {wall / floor:.2f}; peak {memory:.0f} MiB")
+    print(f"    {numbers / editions:.1f} bytes an edition for numbers, {total / editions:.1f} with words")
+    counts = pages_read(bench, index, isbns(paths, 20))
+    print(f"    pages of 4 KiB for a number in a new process: median {statistics.median(counts):.0f}, most {max(counts)}")
+    typed = queries(paths)
+    _, _, output = run([bench, "titles", index, "2"], "\n".join(typed) + "\n")
+    times = [(float(line.split("\t")[0]), line.split("\t")[2]) for line in output.splitlines()]
+    worst = max(times)
+    print(f"    {len(typed)} titles: median {statistics.median(t for t, _ in times):.1f} ms, most {worst[0]:.1f} ms (\"{worst[1]}\")", flush=True)
+    seconds, size = plain_table(paths, os.path.join(folder, "plain.sqlite"))
+    print(f"    a plain table of SQLite, filled by Python, without words: {seconds:.0f} s, {size / editions:.0f} bytes an edition", flush=True)
