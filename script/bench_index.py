@@ -190,7 +190,7 @@ def make_dumps(rows, folder):
 
 
 def run(command, input=None):
-    """Runs a command. Returns its wall time in seconds, its peak resident memory in MiB and its output."""
+    """Runs a command. Returns its wall and CPU time in seconds, its peak resident memory in MiB and its output."""
     start = time.monotonic()
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as source:
         source.write((input or "").encode())
@@ -201,7 +201,7 @@ def run(command, input=None):
         if status != 0:
             raise SystemExit(f"bench: {' '.join(command[:3])} … ended with status {status}")
         output.seek(0)
-        return wall, usage.ru_maxrss / 1024, output.read().decode()
+        return wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, output.read().decode()
 
 
 def gunzip(paths):
@@ -303,16 +303,17 @@ def bench_index(bench, arguments, long):
 def measure(bench, rows, paths, folder):
     index = os.path.join(folder, "index.sqlite")
     before = gunzip(paths)
-    wall, memory, output = run([bench, "build", index] + paths)
+    wall, cpu, memory, output = run([bench, "build", index] + paths)
     after = gunzip(paths)
     editions, _, reading, _, numbers, total = map(float, output.split())
     floor = (before + after) / 2
     print(f"    built in {wall:.1f} s, of which the first stage {reading:.1f}; gunzip {floor:.1f} s; ratio {wall / floor:.2f}; peak {memory:.0f} MiB")
+    print(f"    {cpu:.1f} s of CPU, on two cores that nothing else uses {cpu / 2 / floor:.2f} times gunzip at best", flush=True)
     print(f"    {numbers / editions:.1f} bytes an edition for numbers, {total / editions:.1f} with words")
     counts = pages_read(bench, index, isbns(paths, 20))
     print(f"    pages of 4 KiB for a number in a new process: median {statistics.median(counts):.0f}, most {max(counts)}")
     typed = queries(paths)
-    _, _, output = run([bench, "titles", index, "2"], "\n".join(typed) + "\n")
+    *_, output = run([bench, "titles", index, "2"], "\n".join(typed) + "\n")
     times = [(float(line.split("\t")[0]), line.split("\t")[2]) for line in output.splitlines()]
     worst = max(times)
     print(f"    {len(typed)} titles: median {statistics.median(t for t, _ in times):.1f} ms, most {worst[0]:.1f} ms (\"{worst[1]}\")", flush=True)

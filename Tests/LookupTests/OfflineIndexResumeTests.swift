@@ -15,7 +15,7 @@ import Testing
 
     /// Sizes with which a small dump needs many runs, checkpoints and commits.
     private static let small = OfflineIndexBuilder.Sizes(
-        run: 200_000, betweenCheckpoints: .zero, group: 60_000, groupsInCommit: 1)
+        run: 200_000, repeated: 1000, betweenCheckpoints: .zero, group: 60_000, groupsInCommit: 1)
 
     private var index: String { scratch.file("index.sqlite") }
 
@@ -139,6 +139,40 @@ import Testing
                 })
         }
         #expect(blocks[0] == blocks[1])
+    }
+
+    @Test func `a dump of all revisions is refused`() throws {
+        let rows = rows(2000)
+        let file = try dump(rows + rows)
+        #expect(throws: OfflineIndexError.repeated) {
+            try OfflineIndexBuilder.build([file], to: index, .everything, Self.small) { _ in }
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.path) == ["ol_dump.txt"])
+    }
+
+    @Test func `many editions of one ISBN and of neighbouring ones need no more memory`() async throws {
+        let filler = String(repeating: "long ", count: 30)
+        let one = (0..<3000).map {
+            row(
+                "edition", "/books/OL\($0 + 1)M",
+                #"{"title": "\#(filler)", "isbn_13": ["9780140268867"]\#($0 == 1234 ? #", "publishers": ["P"]"# : "")}"#
+            )
+        }
+        let neighbours = (0..<3000).map { number in
+            let isbn = ISBN.sample(numbered: 300_000 + number)
+            return row(
+                "edition", "/books/OL\(number + 5000)M", #"{"title": "\#(number) \#(filler)", "isbn_13": ["\#(isbn)"]}"#
+            )
+        }
+        let report = try OfflineIndexBuilder.build(
+            [dump(one + neighbours)], to: index, .everything, Self.small
+        ) { _ in }
+        #expect(report.editions == 3001 && report.isbns == 3001)
+        #expect(try await record(.odyssey)?.publisher == "P")
+        for number in stride(from: 0, to: 3000, by: 97) {
+            #expect(try await record(.sample(numbered: 300_000 + number))?.title?.hasPrefix("\(number) ") == true)
+        }
+        #expect(try await titles("2999 long").first?.hasPrefix("2999 ") == true)
     }
 
     // Updates

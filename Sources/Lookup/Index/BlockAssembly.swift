@@ -3,14 +3,13 @@ import Bookplate
 /// The second stage of a build: reads the staged editions in the order of their keys, chooses one edition for each key,
 /// adds the names of authors, and packs blocks.
 ///
-/// Memory: at most ``limit`` bytes of staged rows for each group, which take about five times as much with their blocks
+/// Memory: at most 12 MiB of staged rows for each group, which take about five times as much with their blocks
 /// and words, and at most four groups at once.
 struct BlockAssembly: Sendable {
-    /// The size of the staged rows above which a group is split, which only dumps do that were made for it.
-    private static let limit = 12 << 20
-
     /// The size of the staged rows of a group, if no single partition is larger.
     private let groupSize: Int
+    /// The size of the staged rows above which a group is split, which only dumps do that were made for it.
+    private var limit: Int { 3 * groupSize }
 
     let rows: BuildFile
     let authors: NumberedTexts
@@ -88,9 +87,9 @@ struct BlockAssembly: Sendable {
                 }
             }
             // Rows of a hostile dump may all have one key, or neighbouring ones.
-            if bytes.count > Self.limit {
+            if bytes.count > limit {
                 try choose(&staged, &bytes, &names)
-                if bytes.count > Self.limit / 2, range.count > 1 {
+                if bytes.count > limit / 2, range.count > 1 {
                     let middle = range.lowerBound + Int64(range.count / 2)
                     try add(range.lowerBound..<middle, to: &group)
                     try add(middle..<range.upperBound, to: &group)

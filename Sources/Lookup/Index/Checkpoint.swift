@@ -57,7 +57,7 @@ struct Checkpoint {
     ///
     /// - Returns: `nil` if there is none for this build.
     static func load(
-        _ target: BuildTarget, _ identity: String, runSize: Int
+        _ target: BuildTarget, _ identity: String, _ sizes: OfflineIndexBuilder.Sizes
     ) throws(OfflineIndexError) -> (Checkpoint, Staging)? {
         let bytes: [UInt8]
         do throws(FileError) { bytes = try readFile(target.checkpoint, limit: 1 << 29) } catch { return nil }
@@ -80,7 +80,7 @@ struct Checkpoint {
                 checkpoint.position.entry.checksum = UInt32(truncatingIfNeeded: try reader.number())
                 checkpoint.position.entry.length = UInt32(truncatingIfNeeded: try reader.number())
                 checkpoint.position.entry.window = try reader.block()
-                var staging = try Staging(target, runSize: runSize, isNew: false)
+                var staging = try Staging(target, sizes, isNew: false)
                 try staging.restore(&reader)
                 return (checkpoint, staging)
             }

@@ -55,6 +55,8 @@ public enum OfflineIndexBuilder {
     struct Sizes: Sendable {
         /// The size of a run of staged rows, in bytes.
         var run = 32 << 20
+        /// The number of records that may occur several times in the dumps.
+        var repeated = 1_000_000
         /// The least time between two checkpoints.
         var betweenCheckpoints = Duration.seconds(15)
         /// The size of the staged rows of a group of blocks.
@@ -136,12 +138,12 @@ private struct IndexBuild {
     ) throws(OfflineIndexError) {
         (self.dumpFiles, self.target, self.options, self.sizes) = (dumpFiles, target, options, sizes)
         identity = Checkpoint.identity(dumpFiles, options)
-        if let (checkpoint, staging) = try Checkpoint.load(target, identity, runSize: sizes.run) {
+        if let (checkpoint, staging) = try Checkpoint.load(target, identity, sizes) {
             (self.checkpoint, self.staging, hasGoneOn) = (checkpoint, staging, true)
         } else {
             target.removeOwnFiles(exceptLock: true)
             (checkpoint, hasGoneOn) = (Checkpoint(), false)
-            staging = try Staging(target, runSize: sizes.run, isNew: true)
+            staging = try Staging(target, sizes, isNew: true)
         }
     }
 

@@ -15,8 +15,6 @@ struct Staging {
     /// The number of keys in a partition, as a power of two.
     static let partitionBits: Int64 = 17
     static let partitions = Int(IndexKey.end >> partitionBits) + 1
-    /// The number of records that may occur several times in the dumps.
-    static let repeatedLimit = 1_000_000
 
     struct Run: Sendable {
         var offset: Int64
@@ -37,12 +35,15 @@ struct Staging {
     private var run: [UInt8] = []
     private var entries: [(partition: Int32, start: UInt32, length: UInt32)] = []
     private let runSize: Int
+    private let repeatedLimit: Int
 
-    init(_ target: BuildTarget, runSize: Int, isNew: Bool) throws(OfflineIndexError) {
+    init(
+        _ target: BuildTarget, _ sizes: OfflineIndexBuilder.Sizes, isNew: Bool
+    ) throws(OfflineIndexError) {
         rows = try BuildFile(target.rows, isNew: isNew)
         authors = NumberedTexts(try BuildFile(target.authors, isNew: isNew), long: rows)
         works = NumberedTexts(try BuildFile(target.works, isNew: isNew), long: rows)
-        self.runSize = runSize
+        (runSize, repeatedLimit) = (sizes.run, sizes.repeated)
     }
 
     /// Takes over the rows of a batch, in the order of the dump.
@@ -51,7 +52,7 @@ struct Staging {
     mutating func add(_ batch: ParsedBatch) throws(OfflineIndexError) -> Bool {
         for edition in batch.editions where !seen.insert(edition.id) {
             repeated[edition.id] = max(repeated[edition.id] ?? 0, edition.revision)
-            guard repeated.count <= Self.repeatedLimit else { throw .repeated }
+            guard repeated.count <= repeatedLimit else { throw .repeated }
         }
         var start = 0
         for (key, end) in batch.entries {
@@ -177,7 +178,7 @@ struct Staging {
         }
         var numbers = ByteReader(try reader.text())
         seen = try NumberSet(&numbers)
-        for _ in 0..<(try reader.count(upTo: Self.repeatedLimit)) {
+        for _ in 0..<(try reader.count(upTo: repeatedLimit)) {
             repeated[Int64(try reader.count())] = try reader.number()
         }
         guard try rows.size >= end else { throw DamagedBytes() }
