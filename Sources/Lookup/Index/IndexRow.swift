@@ -84,8 +84,8 @@ struct IndexRow {
     var format: UInt8 = 0
     /// The texts in the order of ``Text``; one that is missing is empty.
     var texts: [UnsafeBufferPointer<UInt8>] = []
-    /// The people whom the record itself names. Every name has the position of its role in ``Contributor/Role/allCases``
-    /// and 1 more behind it.
+    /// The people whom the record itself names. Behind every name is a byte for the role: its position in
+    /// ``Contributor/Role/allCases`` and 1 more.
     var people = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
     /// The names in the form of ``people``: first the authors, who are known by number, then the others.
     var names: [UInt8] = []

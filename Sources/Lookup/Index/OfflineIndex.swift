@@ -6,8 +6,8 @@ import Glibc
 /// A catalogue on this machine's disk, which is built from Open Library's dumps. This metadata source needs no network.
 ///
 /// An ISBN is answered by reading one block (``EditionBlock``), which takes at most six pages of 4 KiB even if nothing
-/// is cached. The file is only read. A new build replaces the file by renaming, and is used when the index is opened the
-/// next time.
+/// is cached. The file is only read. A new build replaces the file by renaming, and is used when the index is next
+/// opened.
 public struct OfflineIndex: MetadataSource {
     private let database: DatabaseQueue
     private let path: String

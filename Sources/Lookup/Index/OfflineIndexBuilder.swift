@@ -14,7 +14,7 @@ import SystemPackage
 /// index stays unchanged. The same dumps always give the same bytes.
 ///
 /// A build that is cut off, even by a power cut, goes on when it is called again with the same dumps and options: the
-/// first stage at its last checkpoint, the second behind its last commit. After an error, it begins anew.
+/// first stage at its last checkpoint, the second behind its last commit. After an error, it starts over.
 ///
 /// Memory is bounded whatever the number of rows is, but for the parts that ``Staging`` and ``BlockAssembly`` name: two
 /// cores use less than 300 MB for 55 million editions.
@@ -78,7 +78,7 @@ public enum OfflineIndexBuilder {
         try build(dumpFiles, to: path, options, Sizes(), progress)
     }
 
-    /// Builds the index anew from newer dumps, with the options with which it was built.
+    /// Builds the index again from newer dumps, with the options with which it was built.
     ///
     /// Until the new index is complete, the old one stays in place and answers.
     ///

@@ -122,7 +122,7 @@ enum TitleWords {
     }
 
     /// Returns true for an article, a preposition and the like, which is in so many titles that finding it takes long
-    /// and tells little.
+    /// and excludes little.
     static func isCommon(_ word: some Collection<UInt8>) -> Bool {
         word.count <= 4 && common.contains(word.reduce(0) { $0 << 8 | UInt32($1) })
     }
