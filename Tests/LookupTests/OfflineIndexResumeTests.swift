@@ -125,7 +125,7 @@ import Testing
         let new = try dump(
             (0..<500).map {
                 row(
-                    "edition", "/books/OL\($0 * 3 + 1)M", #"{"title": "New \#($0)"}"#,
+                    "edition", "/books/OL\($0 * 3 + 2)M", #"{"title": "New \#($0)"}"#,
                     revision: $0.isMultiple(of: 2) ? 3 : 0)
             }, "new.txt")
         var blocks: [[Data]] = []
