@@ -126,6 +126,8 @@ let package = Package(
             name: "LookupTests",
             dependencies: [domain, "Async", "HTTP", "Lookup", "FaultServer", "TestTools", "CZlib", grdb],
             exclude: ["Fixtures"]),
+        // Builds and asks an offline index; started by script/bench.
+        .executableTarget(name: "IndexBench", dependencies: [domain, "Lookup"], path: "Tests/IndexBench"),
         .testTarget(name: "SystemCallsTests", dependencies: ["SystemCalls", "TestTools", system]),
         // Confines itself and tries to break out, for ProcessesTests.
         .executableTarget(name: "ConfinementProbe", dependencies: ["Processes"], path: "Tests/ConfinementProbe"),

@@ -110,6 +110,26 @@ import Testing
         #expect(try read(text).integer == expected)
     }
 
+    @Test(arguments: [
+        (#"{"a":1,"b":{"c":["}",{"d":"\"]"}]},"e":"x\"y","a2":[2]}"#, #"{"a":1,"a2":[2]}"#),
+        (#" {"\u0061" : 1 , "b" : null, "c":-2.5e3 } "#, #"{"a":1}"#), ("{}", "{}"), ("[1]", "[1]"),
+    ])
+    func `keeps only the members that are wanted, and passes over the others`(_ text: String, _ kept: String) throws {
+        let value = Array(text.utf8).withUnsafeBufferPointer { bytes in
+            JSONValue.parse(bytes) { $0.first == UInt8(ascii: "a") }
+        }
+        #expect(try value.get().text == kept)
+    }
+
+    @Test(arguments: [
+        #"{"b":"#, #"{"b":["#, #"{"b":"x"#, #"{"b":}"#, #"{"b":,"a":1}"#, #"{"b" 1}"#, #"{"b":1"#, #"{"b":1}x"#,
+        #"{"b":"\"}"#, "{\"b\":" + String(repeating: "[", count: 40) + String(repeating: "]", count: 40) + "}",
+    ])
+    func `notices an object that is cut off within a member that is not wanted`(_ text: String) {
+        let value = Array(text.utf8).withUnsafeBufferPointer { JSONValue.parse($0) { _ in false } }
+        #expect(throws: JSONError.self) { try value.get() }
+    }
+
     @Test func `gives nothing for members of another type`() throws {
         let value = try read(#"{"text": "a", "list": [1]}"#)
         #expect(value["text"]?.string == "a" && value["list"]?.items.count == 1 && value.members.count == 2)

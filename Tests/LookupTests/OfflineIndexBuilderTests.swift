@@ -103,7 +103,9 @@ import Testing
         #expect(try String(contentsOfFile: dump, encoding: .utf8) == edition)
     }
 
-    @Test(arguments: ["index.sqlite.rows", "index.sqlite.building"])
+    @Test(arguments: [
+        "index.sqlite.rows", "index.sqlite.building", "index.sqlite.authors", "index.sqlite.checkpoint",
+    ])
     func `a dump at the path of one of the build's own files is not overwritten`(_ name: String) throws {
         let edition = row("edition", "/books/OL1M", #"{"title": "T", "isbn_13": ["9780140268867"]}"#)
         let dump = try dump([edition], name)
@@ -141,8 +143,17 @@ extension IndexBuilding {
     }
 
     @discardableResult
-    func build(_ rows: [String]) throws -> OfflineIndexBuilder.Report {
-        try OfflineIndexBuilder.build(dumpFiles: [dump(rows)], to: scratch.file("index.sqlite"))
+    func build(_ rows: [String], options: OfflineIndexOptions = .everything) throws -> OfflineIndexBuilder.Report {
+        try OfflineIndexBuilder.build(dumpFiles: [dump(rows)], to: scratch.file("index.sqlite"), options: options)
+    }
+
+    func indexBytes() throws -> Data { try Data(contentsOf: URL(fileURLWithPath: scratch.file("index.sqlite"))) }
+
+    /// Returns the titles that the index offers, in order.
+    func titles(_ title: String, by author: String? = nil, limit: Int = 20) async throws -> [String] {
+        let query = try #require(TitleQuery(title: title, author: author))
+        return try await OfflineIndex(path: scratch.file("index.sqlite")).find(query, limit: limit)
+            .map { $0.metadata.title ?? "" }
     }
 
     func record(_ isbn: ISBN) async throws -> Metadata? {

@@ -15,7 +15,7 @@ import Testing
     @Test func `an edition is joined with its authors in any order of rows and files`() async throws {
         let edition = row(
             "edition", "/books/OL1M",
-            #"{"key": "/books/OL1M", "title": "The Odyssey", "subtitle": "S", "authors": [{"key": "/authors/OL2A"}, {"key": "/authors/OL1A"}], "publishers": ["Penguin"], "publish_date": "March 2009", "number_of_pages": 541, "languages": [{"key": "/languages/eng"}], "isbn_13": ["978-0-14-026886-7"], "covers": [295580], "series": ["Classics ; 3"], "physical_format": "Paperback", "contributors": [{"name": "Fagles", "role": "Translator"}]}"#,
+            #"{"key": "/books/OL1M", "title": "The Odyssey", "works": [{"key": "/works/OL5W"}], "subtitle": "S", "authors": [{"key": "/authors/OL2A"}, {"key": "/authors/OL1A"}], "publishers": ["Penguin"], "publish_date": "March 2009", "number_of_pages": 541, "languages": [{"key": "/languages/eng"}], "isbn_13": ["978-0-14-026886-7"], "covers": [295580], "series": ["Classics ; 3"], "physical_format": "Paperback", "contributors": [{"name": "Fagles", "role": "Translator"}]}"#,
             modified: "2021-05-06T07:08:09.1")
         let authors = [
             row("author", "/authors/OL1A", #"{"name": "Second"}"#),
@@ -38,7 +38,7 @@ import Testing
             #expect(book.pageCount == 541 && book.language == "en" && book.format == .physical)
             #expect(book.series == "Classics" && book.seriesNumber == "3")
             #expect(book.coverURL == "https://covers.openlibrary.org/b/id/295580-L.jpg")
-            #expect(book.identifiers == ["openlibrary": ["OL1M"]])
+            #expect(book.identifiers == ["openlibrary": ["OL1M"], "openlibrary_work": ["OL5W"]])
             #expect(book.sources[.title] == .offlineIndex)
         }
         let info = try OfflineIndex(path: scratch.file("index.sqlite")).info()
@@ -93,7 +93,7 @@ import Testing
     }
 
     @Test func `rows that cannot be parsed are counted and skipped`() async throws {
-        let long = String(repeating: "x", count: DumpLines.maxLength + 1)
+        let long = String(repeating: "x", count: DumpReader.maxLength + 1)
         let good = row("edition", "/books/OL9M", #"{"title": "Good", "isbn_13": ["9780140268867"]}"#)
         let report = try build([
             "one\tcolumn too few\t1\t2020\n", row("edition", "/books/OL1M", "{}\tsix"), "\n",
@@ -107,11 +107,11 @@ import Testing
             row("edition", "/books/OL8M", long + long),
             String(good.dropLast()),
         ])
-        #expect(report.editions == 1)
+        #expect(report.editions == 3)
         #expect(report.wrongColumns == 3)
         #expect(report.junk == 3)
         #expect(report.tooLong == 2)
-        #expect(report.withoutISBN == 4)
+        #expect(report.withoutISBN == 2)
         #expect(try await record(.odyssey)?.title == "Good")
     }
 
@@ -178,11 +178,10 @@ import Testing
         #expect(found == 1000)
         // The query searches by number and never scans a table, whatever the size of the index.
         let plan = try await DatabaseQueue(path: scratch.file("index.sqlite")).read { db in
-
-            try Row.fetchAll(db, sql: "EXPLAIN QUERY PLAN " + IndexSchema.query, arguments: ["[]"]).map {
+            try Row.fetchAll(db, sql: "EXPLAIN QUERY PLAN " + IndexSchema.query, arguments: [0]).map {
                 $0["detail"] as String
             }
         }
-        #expect(!plan.contains { $0.hasPrefix("SCAN") && !$0.contains("asked") }, "\(plan)")
+        #expect(!plan.contains { $0.hasPrefix("SCAN") }, "\(plan)")
     }
 }

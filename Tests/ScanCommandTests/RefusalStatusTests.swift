@@ -34,7 +34,7 @@ import Testing
         Row(LookupConfigurationError.plainHTTP(what: "x", text: "y"), 78, 500),
         Row(LookupConfigurationError.badKey, 78, 500), Row(LookupConfigurationError.badContact("x"), 78, 500),
         Row(OfflineIndexError.missing(path: "/b"), 66, 500), Row(OfflineIndexError.foreign(path: "/b"), 65, 500),
-        Row(OfflineIndexError.newer(path: "/b"), 78, 500),
+        Row(OfflineIndexError.newer(path: "/b"), 78, 500), Row(OfflineIndexError.older(path: "/b"), 78, 500),
         Row(OfflineIndexError.damaged(path: "/b", cause: "x"), 65, 500),
         Row(OfflineIndexError.unreadable(path: "/b", cause: "x"), 66, 500),
         Row(OfflineIndexError.brokenDump(path: "/b", cause: "x"), 66, 500),
@@ -43,6 +43,10 @@ import Testing
         Row(OfflineIndexError.dumpInTheWay(path: "/b", dump: "/c"), 64, 422),
         Row(OfflineIndexError.cannotWrite(path: "/b", cause: "x"), 74, 503),
         Row(OfflineIndexError.alreadyBuilding(path: "/b"), 75, 503), Row(OfflineIndexError.cancelled, 74, 503),
+        Row(OfflineIndexError.repeated, 64, 422), Row(OfflineIndexError.unknownLanguage("x"), 64, 422),
+        Row(OfflineIndexError.kindsMissing(path: "/b", kinds: ["authors"]), 64, 422),
+        Row(OfflineIndexError.notNewer(path: "/b", newest: ""), 64, 422),
+        Row(OfflineIndexError.unknownCountry("x"), 64, 422),
     ]
 
     @Test func `is that of its row, and one sentence says what to do`() {

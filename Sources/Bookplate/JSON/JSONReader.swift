@@ -36,16 +36,38 @@ extension JSONValue {
     }
 }
 
+extension JSONValue {
+    /// Reads a JSON object like ``parse(_:)``, but keeps only some of its members. The values of the others are not
+    /// parsed; only their strings and their nesting are checked. With long objects of which little is needed, this is
+    /// several times as fast.
+    ///
+    /// - Parameter isWanted: returns true for the key of a member to keep.
+    public static func parse(
+        _ bytes: UnsafeBufferPointer<UInt8>, keeping isWanted: (UnsafeBufferPointer<UInt8>) -> Bool
+    ) -> Result<JSONValue, JSONError> {
+        var reader = JSONReader(bytes: bytes)
+        do throws(JSONError) {
+            return .success(try reader.document { key in key.map(isWanted) ?? false })
+        } catch {
+            return .failure(error)
+        }
+    }
+}
+
 private struct JSONReader {
     private let bytes: UnsafeBufferPointer<UInt8>
     private var position = 0
 
     init(bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
 
-    mutating func document() throws(JSONError) -> JSONValue {
+    /// - Parameter isWanted: returns true for the keys of the members to keep of an object; `nil` stands for all keys.
+    mutating func document(
+        keeping isWanted: (UnsafeBufferPointer<UInt8>?) -> Bool = { _ in true }
+    ) throws(JSONError) -> JSONValue {
         guard bytes.count <= JSONValue.sizeLimit else { throw refusal("longer than \(JSONValue.sizeLimit) bytes") }
-        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { position = 3 }
-        let value = try value(depth: 0)
+        if bytes.count >= 3, bytes[0] == 0xEF, bytes[1] == 0xBB, bytes[2] == 0xBF { position = 3 }
+        skipSpace()
+        let value = try next == UInt8(ascii: "{") ? object(depth: 0, keeping: isWanted) : value(depth: 0)
         skipSpace()
         guard position == bytes.count else { throw refusal("more than one value") }
         return value
@@ -89,7 +111,10 @@ private struct JSONReader {
         return value
     }
 
-    private mutating func object(depth: Int) throws(JSONError) -> JSONValue {
+    private mutating func object(
+        depth: Int, keeping isWanted: (UnsafeBufferPointer<UInt8>?) -> Bool = { _ in true }
+    ) throws(JSONError) -> JSONValue {
+        let keepsAll = isWanted(nil)
         position += 1
         var members: [(key: String, value: JSONValue)] = []
         skipSpace()
@@ -99,18 +124,83 @@ private struct JSONReader {
             guard next == UInt8(ascii: "\"") else {
                 throw refusal(next == nil ? "the JSON ends too early" : "a key is missing")
             }
-            let name = try text()
+            let start = position
+            let isKept = keepsAll ? true : try isKey(isWanted)
+            if isKept { position = start }
+            let name = isKept ? try text() : ""
             skipSpace()
             guard consume(UInt8(ascii: ":")) else {
                 throw refusal(next == nil ? "the JSON ends too early" : "a colon is missing")
             }
-            members.append((name, try value(depth: depth + 1)))
+            if isKept { members.append((name, try value(depth: depth + 1))) } else { try skipValue() }
             skipSpace()
             if consume(UInt8(ascii: "}")) { return .object(members) }
             guard consume(UInt8(ascii: ",")) else {
                 throw refusal(next == nil ? "the JSON ends too early" : "a comma is missing")
             }
         }
+    }
+
+    /// Passes over a key.
+    private mutating func isKey(_ isWanted: (UnsafeBufferPointer<UInt8>?) -> Bool) throws(JSONError) -> Bool {
+        let start = position
+        let isPlain = try skipText()
+        if isPlain { return isWanted(UnsafeBufferPointer(rebasing: bytes[start + 1..<position - 1])) }
+        let end = position
+        position = start
+        var key = try text()
+        position = end
+        return key.withUTF8(isWanted)
+    }
+
+    /// Passes over a string.
+    ///
+    /// - Returns: false if it contains an escape sequence.
+    private mutating func skipText() throws(JSONError) -> Bool {
+        position += 1
+        var isPlain = true
+        while let byte = next {
+            position += 1
+            if byte == UInt8(ascii: "\"") { return isPlain }
+            if byte == UInt8(ascii: "\\") { (isPlain, position) = (false, position + 1) }
+        }
+        position = bytes.count
+        throw refusal("the JSON ends too early")
+    }
+
+    /// Passes over a value. It ends where its brackets are closed; a value without brackets ends at the next comma or
+    /// closing bracket.
+    private mutating func skipValue() throws(JSONError) {
+        var depth = 0
+        skipSpace()
+        let start = position
+        while let byte = next {
+            switch byte {
+            case UInt8(ascii: "\""):
+                _ = try skipText()
+                if depth == 0 { return }
+                continue
+            case UInt8(ascii: "{"), UInt8(ascii: "["):
+                depth += 1
+                guard depth < JSONValue.depthLimit else {
+                    throw refusal("more than \(JSONValue.depthLimit) levels of nesting")
+                }
+            case UInt8(ascii: "}"), UInt8(ascii: "]"):
+                if depth <= 1 {
+                    // This bracket belongs to the object around the value, or ends the value.
+                    if depth == 1 { position += 1 }
+                    if position == start { throw refusal("not a valid value") }
+                    return
+                }
+                depth -= 1
+            case UInt8(ascii: ",") where depth == 0:
+                if position == start { throw refusal("not a valid value") }
+                return
+            default: break
+            }
+            position += 1
+        }
+        throw refusal("the JSON ends too early")
     }
 
     private mutating func array(depth: Int) throws(JSONError) -> JSONValue {

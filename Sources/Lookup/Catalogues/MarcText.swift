@@ -18,6 +18,7 @@ enum MarcText {
     /// Returns the text without the marks with which ISBD introduces the next element: " /", " :", " ;", " =" and ",".
     /// A slash or an equals sign without a space before it belongs to the text.
     static func withoutMarks(_ text: String) -> String {
+        if text.isPlainLine, let last = text.utf8.last, !":;,/=".utf8.contains(last) { return text }
         var text = Substring(text.cleanedLine)
         while let last = text.last {
             let isMark = ":;,".contains(last) || ("/=".contains(last) && text.dropLast().last?.isWhitespace == true)

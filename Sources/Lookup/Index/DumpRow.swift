@@ -1,8 +1,5 @@
 import Bookplate
-import CZlib
-import SystemCalls
 import Glibc
-import SystemPackage
 
 /// A row of an Open Library dump, with five columns separated by tabs: type, key, revision, last modified, JSON.
 /// Source: openlibrary.org/developers/dumps.
@@ -17,161 +14,185 @@ enum DumpRow {
 
     struct Version {
         var revision: Int64
-        /// The time of the change as the dump writes it, such as "2008-04-01T03:28:50.625462"; empty if it is
-        /// malformed.
-        var modified: String
+        var modified: DumpTime
+        /// The time as the dump writes it, such as "2008-04-01T03:28:50.625462". It is valid as long as the line.
+        var text: UnsafeBufferPointer<UInt8>
     }
 
     enum Junk: Equatable { case columns, content }
 
     init(_ line: UnsafeBufferPointer<UInt8>) {
-        let columns = line.split(separator: UInt8(ascii: "\t"), maxSplits: 5, omittingEmptySubsequences: false)
-        guard columns.count == 5 else {
+        guard let columns = Self.columns(of: line) else {
             self = .junk(.columns)
             return
         }
-        let texts = columns[0..<4].map { String(decoding: $0.prefix(64), as: UTF8.self) }
-        let type = texts[0]
-        guard ["/type/edition", "/type/work", "/type/author"].contains(type) else {
-            self = type.hasPrefix("/type/") ? .other : .junk(.content)
+        let type = columns.type
+        guard let kind = Kind(type) else {
+            self = type.starts(with: "/type/".utf8) ? .other : .junk(.content)
             return
         }
-        guard let revision = Int64(texts[2]),
-            case .success(let record) = JSONValue.parse(UnsafeBufferPointer(rebasing: columns[4]))
+        // A record of which nothing is needed is not parsed, but a row that is cut off is still noticed.
+        guard let revision = Int64(decimal: columns.revision), let id = kind.number(in: columns.key),
+            case .success(let record) = JSONValue.parse(columns.json, keeping: kind.needs)
         else {
             self = .junk(.content)
             return
         }
-        let version = Version(revision: revision, modified: Self.time(texts[3]))
-        self = Self.row(type, key: texts[1], version, record) ?? .junk(.content)
+        let version = Version(revision: revision, modified: DumpTime(columns.modified), text: columns.modified)
+        switch kind {
+        case .edition: self = .edition(id: id, version: version, record: record)
+        case .work: self = .work(id: id, version: version, authors: Self.authorNumbers(record))
+        case .author:
+            let name = FieldLimits.text(record["name"] ?? record["personal_name"])
+            self = name.map { .author(id: id, version: version, name: $0) } ?? .junk(.content)
+        }
     }
 
-    private static func row(_ type: String, key: String, _ version: Version, _ record: JSONValue) -> DumpRow? {
-        switch type {
-        case "/type/edition":
-            OpenLibraryEdition.number(in: key, "/books/OL", "M").map {
-                .edition(id: $0, version: version, record: record)
+    private typealias Bytes = UnsafeBufferPointer<UInt8>
+
+    /// Splits a line into its five columns.
+    private static func columns(
+        of line: Bytes
+    ) -> (type: Bytes, key: Bytes, revision: Bytes, modified: Bytes, json: Bytes)? {
+        guard let base = line.baseAddress else { return nil }
+        var (ends, start) = ((0, 0, 0, 0), 0)
+        for column in 0..<4 {
+            guard let tab = memchr(base + start, 0x09, line.count - start) else { return nil }
+            let end = UnsafeRawPointer(tab) - UnsafeRawPointer(base)
+            switch column {
+            case 0: ends.0 = end
+            case 1: ends.1 = end
+            case 2: ends.2 = end
+            default: ends.3 = end
             }
-        case "/type/work":
-            OpenLibraryEdition.number(in: key, "/works/OL", "W").map {
-                .work(id: $0, version: version, authors: authorNumbers(record))
-            }
-        default:
-            OpenLibraryEdition.number(in: key, "/authors/OL", "A").flatMap { id in
-                FieldLimits.text(record["name"] ?? record["personal_name"]).map {
-                    .author(id: id, version: version, name: $0)
-                }
-            }
+            start = end + 1
         }
+        guard memchr(base + start, 0x09, line.count - start) == nil else { return nil }
+        func part(_ from: Int, _ to: Int) -> Bytes { Bytes(start: base + from, count: to - from) }
+        return (
+            part(0, ends.0), part(ends.0 + 1, ends.1), part(ends.1 + 1, ends.2), part(ends.2 + 1, ends.3),
+            part(ends.3 + 1, line.count)
+        )
     }
 
     /// Returns the numbers of the authors of an edition or a work, in order and without duplicates.
     static func authorNumbers(_ record: JSONValue) -> [Int64] {
-        var seen: Set<Int64> = []
-        return OpenLibraryEdition.authorKeys(record)
-            .compactMap { OpenLibraryEdition.number(in: "/authors/\($0)", "/authors/OL", "A") }
-            .filter { seen.insert($0).inserted }
-    }
-
-    private static func time(_ text: String) -> String {
-        text.utf8.count <= 32 && CalendarDay(String(text.prefix(10))) != nil
-            && text.utf8.allSatisfy { (0x30...0x3A).contains($0) || "-T.Z+".utf8.contains($0) } ? text : ""
+        var numbers: [Int64] = []
+        for key in OpenLibraryEdition.authorKeys(record) {
+            guard let number = OpenLibraryEdition.number(in: key, "OL", "A"), number < NumberSet.limit,
+                !numbers.contains(number)
+            else { continue }
+            numbers.append(number)
+        }
+        return numbers
     }
 }
 
-/// Reads the lines of a dump file through one buffer of a few MiB. The file may be plain or compressed with gzip, which
-/// zlib recognises by the first bytes.
-struct DumpLines: ~Copyable {
-    /// The length limit of a line in bytes. Longer lines are skipped and counted.
-    static let maxLength = 1 << 20
+extension DumpRow {
+    private enum Kind {
+        case edition, work, author
 
-    private let file: gzFile
-    private let path: String
-    private(set) var tooLong = 0
-
-    init(path: String) throws(OfflineIndexError) {
-        guard let file = gzopen(path, "rb") else {
-            throw .unreadable(path: path, cause: "\(Errno.current)")
+        init?(_ type: UnsafeBufferPointer<UInt8>) {
+            if type.elementsEqual("/type/edition".utf8) {
+                self = .edition
+            } else if type.elementsEqual("/type/work".utf8) {
+                self = .work
+            } else if type.elementsEqual("/type/author".utf8) {
+                self = .author
+            } else {
+                return nil
+            }
         }
-        gzbuffer(file, 256 << 10)
-        self.file = file
-        self.path = path
-    }
 
-    deinit { gzclose_r(file) }
-
-    /// The position in the plain or compressed file on disk, in bytes.
-    var offset: Int { Int(gzoffset(file)) }
-
-    /// Calls `body` for every line, without its line break. The bytes are valid only during the call.
-    ///
-    /// - Throws: the errors of `body`, and ``OfflineIndexError/brokenDump(path:cause:)`` if the file cannot be read to
-    ///   its end.
-    mutating func forEach(_ body: (UnsafeBufferPointer<UInt8>, _ offset: Int) throws -> Void) throws {
-        let capacity = 2 * Self.maxLength
-        let buffer = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: capacity)
-        defer { buffer.deallocate() }
-        var filled = 0
-        var isSkipping = false
-        // The first error. A truncated compressed file seems to end normally; only gzerror() reports the error, and
-        // since zlib 1.3.2 only until the next read.
-        var failure: OfflineIndexError?
-        while true {
-            let count = gzread(file, buffer.baseAddress! + filled, UInt32(capacity - filled))
-            failure = failure ?? error()
-            guard count >= 0 else { throw failure ?? .brokenDump(path: path, cause: "zlib code \(count)") }
-            filled += Int(count)
-            var start = 0
-            while let end = lineBreak(in: buffer[start..<filled]).map({ start + $0 }) {
-                if isSkipping || end - start > Self.maxLength {
-                    tooLong += 1
-                } else {
-                    try body(UnsafeBufferPointer(rebasing: buffer[start..<end]), offset)
+        /// Returns the number in a key such as "/books/OL123M".
+        func number(in key: UnsafeBufferPointer<UInt8>) -> Int64? {
+            let (prefix, suffix): (StaticString, UInt8) =
+                switch self {
+                case .edition: ("/books/OL", UInt8(ascii: "M"))
+                case .work: ("/works/OL", UInt8(ascii: "W"))
+                case .author: ("/authors/OL", UInt8(ascii: "A"))
                 }
-                isSkipping = false
-                start = end + 1
-            }
-            if count == 0 {
-                if let failure { throw failure }
-                try finish(UnsafeBufferPointer(rebasing: buffer[start..<filled]), isSkipping, body)
-                return
-            }
-            filled -= start
-            if filled > Self.maxLength {
-                // The line is already too long; skip the rest up to its line break.
-                (isSkipping, filled) = (true, 0)
-            } else if start > 0 {
-                memmove(buffer.baseAddress!, buffer.baseAddress! + start, filled)
+            let length = prefix.utf8CodeUnitCount
+            guard let base = key.baseAddress, key.count > length + 1, key.count < 40, key[key.count - 1] == suffix,
+                memcmp(base, prefix.utf8Start, length) == 0,
+                let number = Int64(decimal: UnsafeBufferPointer(rebasing: key[length..<key.count - 1])),
+                number > 0, number < NumberSet.limit
+            else { return nil }
+            return number
+        }
+
+        func needs(_ key: UnsafeBufferPointer<UInt8>) -> Bool {
+            // Most keys differ in length from all that are needed, or in the first letter.
+            switch self {
+            case .edition: Self.needed[key.count & 31].contains { key.elementsEqual($0) }
+            case .work: key.elementsEqual("authors".utf8)
+            case .author: key.elementsEqual("name".utf8) || key.elementsEqual("personal_name".utf8)
             }
         }
-    }
 
-    /// Finds the next line break. It uses memchr(), which is a hundred times faster than an unoptimised loop on a row
-    /// of some kilobytes.
-    private func lineBreak(in bytes: Slice<UnsafeMutableBufferPointer<UInt8>>) -> Int? {
-        let bytes = UnsafeBufferPointer(rebasing: bytes)
-        guard let first = bytes.baseAddress, let found = memchr(first, 0x0A, bytes.count) else { return nil }
-        return UnsafeRawPointer(found) - UnsafeRawPointer(first)
+        /// The members of an edition of which the index keeps something, by the length of their keys.
+        private static let needed: [[[UInt8]]] = {
+            var keys = [[[UInt8]]](repeating: [], count: 32)
+            for key in [
+                "title", "title_prefix", "subtitle", "authors", "contributors", "contributions", "by_statement",
+                "publishers", "publish_date", "number_of_pages", "pagination", "languages", "translated_from",
+                "physical_format", "series", "covers", "isbn_10", "isbn_13", "works", "publish_country",
+            ] {
+                keys[key.utf8.count].append(Array(key.utf8))
+            }
+            return keys
+        }()
     }
+}
 
-    /// Handles the last line, which may have no line break.
-    private mutating func finish(
-        _ last: UnsafeBufferPointer<UInt8>, _ isSkipping: Bool,
-        _ body: (UnsafeBufferPointer<UInt8>, _ offset: Int) throws -> Void
-    ) throws {
-        if isSkipping {
-            tooLong += 1
-        } else if !last.isEmpty {
-            try body(last, offset)
+/// The time of a change in a dump, as a number that orders times. It is 0 if the time is malformed.
+struct DumpTime: Comparable {
+    let value: UInt64
+
+    /// - Parameter text: for example "2008-04-01T03:28:50.625462", or only a day.
+    init(_ text: UnsafeBufferPointer<UInt8>) {
+        let limits: [UInt64] = [9999, 12, 31, 23, 59, 60]
+        let marks = Array("--T::.".utf8)
+        var (parts, count, part): ([UInt64], Int, UInt64) = ([0, 0, 0, 0, 0, 0, 0], 0, 0)
+        var (digits, isWhole) = (0, text.count >= 10 && text.count <= 32)
+        for byte in text where isWhole {
+            if byte >= 0x30, byte <= 0x39 {
+                // Of the fraction, six digits count.
+                if count < 6 || digits < 6 { (part, digits) = (part * 10 + UInt64(byte - 0x30), digits + 1) }
+                if digits > 6 { isWhole = false }
+            } else {
+                isWhole = count < 6 && byte == marks[count] && digits == (count == 0 ? 4 : 2) && part <= limits[count]
+                if isWhole { parts[count] = part }
+                (count, part, digits) = (count + 1, 0, 0)
+            }
         }
+        isWhole = isWhole && (count == 6 ? digits > 0 : digits == 2 && part <= limits[count]) && count >= 2
+        guard isWhole else {
+            value = 0
+            return
+        }
+        parts[count] = part
+        for _ in digits..<max(digits, count == 6 ? 6 : digits) { parts[6] *= 10 }
+        guard parts[1] >= 1, parts[2] >= 1 else {
+            value = 0
+            return
+        }
+        let day = (parts[0] * 12 + parts[1] - 1) * 31 + parts[2] - 1
+        value = (((day * 24 + parts[3]) * 60 + parts[4]) * 61 + parts[5]) * 1_000_000 + parts[6]
     }
 
-    /// Returns the error of the last read.
-    private func error() -> OfflineIndexError? {
-        var code: Int32 = 0
-        let text = gzerror(file, &code).map { String(cString: $0) } ?? ""
-        guard code != Z_OK, code != Z_STREAM_END else { return nil }
-        let cause = code == Z_ERRNO ? "\(Errno.current)" : text.isEmpty ? "zlib code \(code)" : text
-        return code == Z_ERRNO ? .unreadable(path: path, cause: cause) : .brokenDump(path: path, cause: cause)
+    static func < (left: DumpTime, right: DumpTime) -> Bool { left.value < right.value }
+}
+
+extension Int64 {
+    /// Reads a number that consists of at most 18 digits.
+    init?(decimal bytes: UnsafeBufferPointer<UInt8>) {
+        guard !bytes.isEmpty, bytes.count <= 18 else { return nil }
+        var value: Int64 = 0
+        for byte in bytes {
+            guard byte >= 0x30, byte <= 0x39 else { return nil }
+            value = value * 10 + Int64(byte - 0x30)
+        }
+        self = value
     }
 }

@@ -1,11 +1,13 @@
 import Bookplate
+import FoundationEssentials
 import GRDB
 import Glibc
 
 /// A catalogue on this machine's disk, which is built from Open Library's dumps. This metadata source needs no network.
 ///
-/// The file is only read. A new build replaces the file by renaming, and is used when the index is opened the next
-/// time.
+/// An ISBN is answered by reading one block (``EditionBlock``), which takes at most six pages of 4 KiB even if nothing
+/// is cached. The file is only read. A new build replaces the file by renaming, and is used when the index is next
+/// opened.
 public struct OfflineIndex: MetadataSource {
     private let database: DatabaseQueue
     private let path: String
@@ -30,6 +32,7 @@ public struct OfflineIndex: MetadataSource {
             }
             guard id == IndexSchema.applicationID else { throw OfflineIndexError.foreign(path: path) }
             guard version <= IndexSchema.version else { throw OfflineIndexError.newer(path: path) }
+            guard version == IndexSchema.version else { throw OfflineIndexError.older(path: path) }
         } catch let error as OfflineIndexError {
             throw error
         } catch let error as DatabaseError {
@@ -46,54 +49,41 @@ public struct OfflineIndex: MetadataSource {
 
     public func lookUp(_ isbns: [ISBN]) async -> [ISBN: SourceAnswer] {
         do {
-            let found = try await database.read { try Self.records(of: isbns, in: $0) }
+            let found = try await database.read { db in
+                var (reader, found) = (try BlockReader(db), [ISBN: Metadata]())
+                for isbn in isbns.sorted() { found[isbn] = try reader.edition(IndexKey.key(of: isbn))?.metadata }
+                return found
+            }
             return isbns.answered { found[$0].map(SourceAnswer.found) ?? .notFound }
         } catch {
-            let reason = OfflineIndexError.damaged(path: path, cause: OfflineIndexError.cause(error)).description
-            let failure = SourceError(source: name, reason: reason)
+            let failure = damage(error)
             return isbns.answered { _ in .badData(failure) }
         }
     }
 
+    /// Finds editions by words of their titles and their authors' names. All words must occur; the last word of each
+    /// text may be the beginning of one.
+    ///
+    /// - Returns: at most `limit` editions. Those with exactly this title come first, and then shorter titles before
+    ///   longer ones; of equal ones, the more complete record comes first.
     public func find(_ query: TitleQuery, limit: Int) async throws(SourceError) -> [EditionOffer] {
-        throw SourceError(source: name, reason: "has no words for titles; build it again with 'scan index build'")
-    }
-
-    private static func records(of isbns: [ISBN], in db: Database) throws -> [ISBN: Metadata] {
-        let numbers = Dictionary(isbns.compactMap { isbn in Int64(isbn.digits).map { ($0, isbn) } }) { first, _ in first
+        let found: [EditionOffer]?
+        do {
+            found = try await database.read { db in try TitleWordSearch(query, db)?.offers(limit: limit) }
+        } catch {
+            throw damage(error)
         }
-        let asked = "[" + isbns.map(\.digits).joined(separator: ",") + "]"
-        let rows = try Row.fetchCursor(db.cachedStatement(sql: IndexSchema.query), arguments: [asked])
-        var found: [ISBN: Metadata] = [:]
-        while let row = try rows.next() {
-            guard let isbn = numbers[row["isbn"]] else { continue }
-            var record = found[isbn] ?? metadata(row)
-            if let name: String = row["creditName"] {
-                let role = (row["creditRole"] as String?).flatMap(Contributor.Role.init(rawValue:)) ?? .author
-                record.authors.append(Contributor(name: name, role: role))
-            }
-            found[isbn] = record
+        guard let found else {
+            let reason =
+                "the offline index \(path) has only numbers; build it again without --numbers-only to find titles"
+            throw SourceError(source: name, reason: reason)
         }
-        for isbn in found.keys { found[isbn]?.attribute(to: .offlineIndex) }
         return found
     }
 
-    private static func metadata(_ row: Row) -> Metadata {
-        var metadata = Metadata()
-        metadata.title = row["title"]
-        metadata.subtitle = row["subtitle"]
-        metadata.publisher = row["publisher"]
-        metadata.publishedDateText = row["published"]
-        metadata.publishedDate = metadata.publishedDateText.flatMap(PublishedDate.day(in:))
-        metadata.pageCount = row["pages"]
-        metadata.language = row["language"]
-        metadata.originalLanguage = row["originalLanguage"]
-        metadata.format = (row["format"] as String?).flatMap(Metadata.Format.init)
-        metadata.series = row["series"]
-        metadata.seriesNumber = row["seriesNumber"]
-        metadata.coverURL = row["cover"]
-        metadata.identifiers["openlibrary"] = ["OL\(row["id"] as Int64)M"]
-        return metadata
+    private func damage(_ error: any Error) -> SourceError {
+        let reason = OfflineIndexError.damaged(path: path, cause: OfflineIndexError.cause(error)).description
+        return SourceError(source: name, reason: reason)
     }
 
     /// Returns facts about the content of the index.
@@ -113,10 +103,21 @@ public struct OfflineIndex: MetadataSource {
         guard let about = try Row.fetchOne(db, sql: "SELECT * FROM about") else {
             throw DatabaseError(message: "its description is missing")
         }
+        func codes(_ column: String) -> [String] {
+            (about[column] as String? ?? "").split(separator: ",").map(String.init)
+        }
+        let options = try OfflineIndexOptions(
+            languages: codes("languages"), countries: codes("countries"), isNumbersOnly: about["isNumbersOnly"] ?? false
+        )
+        let bytes = pages * pageSize
+        // A page of a table's tree refers to about 370 leaves.
+        let blockPages: Int64 = about["blockPages"] ?? 0
+        let numberBytes = min(bytes, (blockPages + blockPages / 370 + 5) * pageSize)
         return Info(
-            editions: about["editions"], isbns: about["isbns"], authors: about["authors"],
+            editions: about["editions"] ?? 0, isbns: about["isbns"] ?? 0, authors: about["authors"] ?? 0,
             builtFrom: try String.fetchAll(db, sql: "SELECT name FROM dump ORDER BY position"),
-            newest: about["newest"], bytes: pages * pageSize)
+            newest: about["newest"], bytes: bytes, options: options,
+            numberBytes: options.isNumbersOnly ? bytes : numberBytes, kinds: DumpKinds(rawValue: about["kinds"] ?? 0))
     }
 
     /// The facts that `scan index info` shows.
@@ -129,191 +130,151 @@ public struct OfflineIndex: MetadataSource {
         /// The time of the latest change to any record, as the dump writes it.
         public var newest: String?
         public var bytes: Int64
+        /// The options with which the index was built.
+        public var options: OfflineIndexOptions
+        /// The part of ``bytes`` with which ISBNs are answered. The rest is the words for finding titles.
+        public var numberBytes: Int64
+        /// The kinds of records that the dumps had.
+        var kinds: DumpKinds
     }
 }
 
-/// The tables of the offline index, and the staging tables from which it is built.
+/// Reads blocks of an index, and keeps the last one, because neighbouring keys are often asked for together.
+struct BlockReader {
+    private let statement: Statement
+    private var last: (bytes: [UInt8], first: Int64)?
+
+    init(_ db: Database) throws {
+        statement = try db.cachedStatement(sql: IndexSchema.query)
+    }
+
+    /// - Returns: `nil` if no edition has the key.
+    /// - Throws: ``DamagedBytes`` or an error of the database if this is not certain.
+    mutating func edition(_ key: Int64) throws -> EditionBlock.Edition? {
+        if let last, last.first <= key, let content = try content(last, key) { return content.edition(key) }
+        guard let row = try Row.fetchOne(statement, arguments: [key]), let bytes: Data = row["rows"] else {
+            throw DamagedBytes()
+        }
+        let block = (bytes: [UInt8](bytes), first: row["first"] as Int64)
+        last = block
+        guard let content = try content(block, key) else { throw DamagedBytes() }
+        return content.edition(key)
+    }
+
+    /// - Returns: `nil` if the block does not answer for the key.
+    private func content(_ block: (bytes: [UInt8], first: Int64), _ key: Int64) throws -> EditionBlock.Content? {
+        let content = try EditionBlock.decode(block.bytes, first: block.first, only: key)
+        return content.range.contains(key) ? content : nil
+    }
+}
+
+/// Finds the editions for a query by title.
+private struct TitleWordSearch {
+    /// The number of editions of which the records are read. Reading one takes a fraction of a millisecond, or a read
+    /// from a slow disk.
+    private static let exactLimit = 100
+    private static let candidateLimit = 200
+    /// The length from which the last word may be the beginning of a word. Too many words begin with fewer letters.
+    private static let beginningLength = 4
+
+    private let title: [String]
+    private let author: [String]
+    private let db: Database
+
+    /// - Returns: `nil` if the index has no words.
+    init?(_ query: TitleQuery, _ db: Database) throws {
+        guard try db.tableExists("words") else { return nil }
+        title = TitleWords.words(of: query.title)
+        author = query.author.map(TitleWords.words) ?? []
+        self.db = db
+    }
+
+    func offers(limit: Int) throws -> [EditionOffer] {
+        guard limit > 0, !title.isEmpty else { return [] }
+        let whole = TitleWords.whole(title.joined(separator: " ").utf8 + [0x20])
+        let needed = (title + author).filter { !TitleWords.isCommon(Array($0.utf8)) }
+        var keys = try keys(
+            ["\"\(whole)\""] + author.filter { needed.contains($0) }.map { "\"\($0)\"" }, Self.exactLimit)
+        if !needed.isEmpty {
+            keys += try self.keys(needed.map { "\"\($0)\"" }, Self.candidateLimit)
+            // The beginnings of words are looked up only if whole words do not find enough.
+            let beginnings = [title.last, author.last].compactMap(\.self).filter {
+                needed.contains($0) && $0.count >= Self.beginningLength
+            }
+            if keys.count < limit, !beginnings.isEmpty {
+                let terms = needed.map { beginnings.contains($0) ? "\"\($0)\"*" : "\"\($0)\"" }
+                keys += try self.keys(terms, Self.candidateLimit)
+            }
+        }
+        return try ranked(keys, limit)
+    }
+
+    private func keys(_ terms: [String], _ limit: Int) throws -> [Int64] {
+        // Without an order, the rows come by key and only the first ones are searched for.
+        try Int64.fetchAll(
+            db.cachedStatement(sql: "SELECT rowid FROM words WHERE words MATCH ? LIMIT ?"),
+            arguments: [terms.joined(separator: " AND "), limit])
+    }
+
+    /// Reads the records, leaves out those in which words are missing, and orders the others.
+    private func ranked(_ keys: [Int64], _ limit: Int) throws -> [EditionOffer] {
+        typealias Match = (rank: (Int, Int, Int, Int64), id: Int64, offer: EditionOffer)
+        var (matches, reader): ([Match], BlockReader) = ([], try BlockReader(db))
+        for key in Set(keys).sorted() {
+            guard let edition = try reader.edition(key) else { throw DamagedBytes() }
+            let metadata = edition.metadata
+            let words = TitleWords.words(of: metadata.title ?? "")
+            let all = words + TitleWords.words(of: metadata.subtitle ?? "")
+            let names = metadata.authors.flatMap { TitleWords.words(of: $0.name) }
+            guard Self.contains(all, title) || (author.isEmpty && Self.contains(all + names, title)),
+                Self.contains(names, author)
+            else { continue }
+            let isExact = words == title || all == title
+            let rank = (isExact ? 0 : 1, isExact ? 0 : words.count, -metadata.filledFields.count, key)
+            matches.append((rank, edition.id, EditionOffer(isbn: IndexKey.isbn(of: key), metadata: metadata)))
+        }
+        matches.sort { $0.rank < $1.rank }
+        // An edition with several ISBNs is found under each of them.
+        var seen: Set<Int64> = []
+        return Array(matches.filter { seen.insert($0.id).inserted }.prefix(limit).map(\.offer))
+    }
+
+    /// Returns true if all words occur, the last of them perhaps as the beginning of a word.
+    private static func contains(_ all: [String], _ words: [String]) -> Bool {
+        guard let last = words.last else { return true }
+        return words.dropLast().allSatisfy(all.contains) && all.contains { $0.hasPrefix(last) }
+    }
+}
+
+/// The tables of the offline index.
 enum IndexSchema {
     /// The letters "BpIx", which distinguish the file from other SQLite databases.
     static let applicationID: Int32 = 0x4270_4978
-    static let version: Int32 = 1
+    static let version: Int32 = 2
 
-    /// The tables of the index. The table isbn has one row per ISBN, which refers to an edition; the other tables hold
-    /// the editions, their authors and the names of the dumps.
-    static let index = """
-        CREATE TABLE main.isbn (isbn INTEGER PRIMARY KEY, edition INTEGER NOT NULL);
-        CREATE TABLE main.edition (
-            id INTEGER PRIMARY KEY, title TEXT NOT NULL, subtitle TEXT, publisher TEXT, published TEXT, pages INTEGER,
-            language TEXT, originalLanguage TEXT, format TEXT, series TEXT, seriesNumber TEXT, cover TEXT
-        );
-        CREATE TABLE main.author (id INTEGER PRIMARY KEY, name TEXT NOT NULL);
-        -- Authors are stored by number; translators and others have no number and are stored by name and role.
-        CREATE TABLE main.credit (
-            edition INTEGER NOT NULL, position INTEGER NOT NULL, author INTEGER, name TEXT, role TEXT,
-            PRIMARY KEY (edition, position)
-        ) WITHOUT ROWID;
-        CREATE TABLE main.dump (position INTEGER PRIMARY KEY, name TEXT NOT NULL);
-        CREATE TABLE main.about (editions INTEGER NOT NULL, isbns INTEGER NOT NULL, authors INTEGER NOT NULL, newest TEXT);
-        """
-
-    /// The staging tables, which hold the newest revision of each row. Lists are stored as JSON, because they are not
-    /// read before the last step.
-    static let rows = """
-        CREATE TABLE rows.edition (
-            id INTEGER PRIMARY KEY, revision INTEGER, modified TEXT, isbns TEXT, work INTEGER, authors TEXT, contributors TEXT,
-            title TEXT, subtitle TEXT, publisher TEXT, published TEXT, pages INTEGER,
-            language TEXT, originalLanguage TEXT, format TEXT, series TEXT, seriesNumber TEXT, cover TEXT
-        );
-        CREATE TABLE rows.work (id INTEGER PRIMARY KEY, revision INTEGER, authors TEXT);
-        CREATE TABLE rows.author (id INTEGER PRIMARY KEY, revision INTEGER, name TEXT);
-        """
-
-    static let editionColumns = [
-        "id", "revision", "modified", "isbns", "work", "authors", "contributors", "title", "subtitle", "publisher",
-        "published",
-        "pages", "language", "originalLanguage", "format", "series", "seriesNumber", "cover",
-    ]
-
-    /// Returns the SQL statement that inserts a row, or replaces an older revision of the row.
-    static func upsert(_ table: String, _ columns: [String]) -> String {
-        let changes = columns.dropFirst().map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
-        let marks = columns.map { _ in "?" }.joined(separator: ", ")
-        return """
-            INSERT INTO rows.\(table) (\(columns.joined(separator: ", "))) VALUES (\(marks))
-            ON CONFLICT (id) DO UPDATE SET \(changes) WHERE excluded.revision > \(table).revision
+    /// The table block has the editions, packed by ranges of keys; see ``EditionBlock`` and ``IndexKey``. In the table
+    /// words, a row's id is the key of an edition, whose words FTS5 keeps without their positions and without the text.
+    static func index(hasWords: Bool) -> String {
+        let tables = """
+            CREATE TABLE block (first INTEGER PRIMARY KEY, rows BLOB NOT NULL);
+            CREATE TABLE dump (position INTEGER PRIMARY KEY, name TEXT NOT NULL);
+            CREATE TABLE about (
+                editions INTEGER NOT NULL, isbns INTEGER NOT NULL, authors INTEGER NOT NULL, newest TEXT,
+                kinds INTEGER NOT NULL, languages TEXT NOT NULL, countries TEXT NOT NULL, isNumbersOnly INTEGER NOT NULL,
+                groups INTEGER NOT NULL, blocks INTEGER NOT NULL, blockPages INTEGER NOT NULL
+            );
             """
+        // Words are folded before they are stored, so the tokenizer only splits them. Segments are merged late, because
+        // merging is most of the work of building.
+        return hasWords
+            ? tables + """
+                CREATE VIRTUAL TABLE words USING fts5(
+                    text, content = '', detail = none, columnsize = 0, tokenize = 'ascii'
+                );
+                INSERT INTO words(words, rank) VALUES ('pgsz', 4050), ('hashsize', 16777216), ('automerge', 8);
+                """ : tables
     }
 
-    /// The statements that fill the index from the staging tables. Each table is filled in the order of its key, so
-    /// that the same rows always give the same bytes.
-    ///
-    /// If several editions have the same ISBN, the most complete edition wins. If they are equally complete, the
-    /// edition that was changed last wins, and then the edition with the lowest number.
-    static let assembly = [
-        """
-        UPDATE rows.edition SET authors = (SELECT authors FROM rows.work WHERE work.id = edition.work)
-        WHERE authors = '[]' AND EXISTS (SELECT 1 FROM rows.work WHERE work.id = edition.work)
-        """,
-        """
-        INSERT INTO main.isbn SELECT isbn, id FROM (
-            SELECT CAST(item.value AS INTEGER) AS isbn, edition.id AS id, row_number() OVER (
-                PARTITION BY item.value
-                ORDER BY (authors <> '[]') + (subtitle IS NOT NULL) + (publisher IS NOT NULL) + (published IS NOT NULL)
-                    + (pages IS NOT NULL) + (language IS NOT NULL) + (cover IS NOT NULL) DESC, modified DESC, edition.id
-            ) AS rank
-            FROM rows.edition, json_each(edition.isbns) AS item
-        ) WHERE rank = 1 ORDER BY isbn
-        """,
-        """
-        INSERT INTO main.edition
-        SELECT id, title, subtitle, publisher, published, pages, language, originalLanguage, format, series, seriesNumber, cover
-        FROM rows.edition WHERE id IN (SELECT edition FROM main.isbn) ORDER BY id
-        """,
-        """
-        INSERT INTO main.credit
-        SELECT edition.id, item.key, item.value, NULL, NULL FROM main.edition AS kept
-        JOIN rows.edition AS edition ON edition.id = kept.id, json_each(edition.authors) AS item
-        WHERE EXISTS (SELECT 1 FROM rows.author WHERE author.id = item.value)
-        UNION ALL
-        SELECT edition.id, 1000 + item.key, NULL, item.value ->> 'name', item.value ->> 'role' FROM main.edition AS kept
-        JOIN rows.edition AS edition ON edition.id = kept.id, json_each(edition.contributors) AS item
-        ORDER BY 1, 2
-        """,
-        """
-        INSERT INTO main.author SELECT id, name FROM rows.author
-        WHERE id IN (SELECT author FROM main.credit) ORDER BY id
-        """,
-    ]
-
-    /// The SQL query for all facts about a list of ISBNs. Its argument is a JSON array of the ISBNs as numbers.
-    static let query = """
-        SELECT isbn.isbn AS isbn, edition.*, coalesce(author.name, credit.name) AS creditName, credit.role AS creditRole
-        FROM json_each(?) AS asked
-        JOIN isbn ON isbn.isbn = asked.value
-        JOIN edition ON edition.id = isbn.edition
-        LEFT JOIN credit ON credit.edition = edition.id
-        LEFT JOIN author ON author.id = credit.author
-        ORDER BY isbn.isbn, credit.position
-        """
-}
-
-/// The reason why an offline index cannot be built or used.
-public enum OfflineIndexError: Error, Sendable, Equatable, CustomStringConvertible {
-    case missing(path: String)
-    case foreign(path: String)
-    case newer(path: String)
-    case damaged(path: String, cause: String)
-    case unreadable(path: String, cause: String)
-    /// A dump is truncated, or its compression is broken.
-    case brokenDump(path: String, cause: String)
-    case noEditions(paths: [String])
-    /// There is another kind of file at the path of the index.
-    case occupied(path: String)
-    /// The index, or a temporary file of the build, would overwrite one of the dumps.
-    case dumpInTheWay(path: String, dump: String)
-    case cannotWrite(path: String, cause: String)
-    case alreadyBuilding(path: String)
-    case cancelled
-
-    public var description: String {
-        switch self {
-        case .missing(let path): "there is no offline index at \(path); build one with 'scan index build'"
-        case .foreign(let path): "\(path) is not a Bookplate offline index; build one with 'scan index build'"
-        case .newer(let path):
-            "the offline index \(path) was built by a newer version of Bookplate; build it again, or update Bookplate"
-        case .damaged(let path, let cause):
-            "the offline index \(path) is damaged (\(cause)); build it again with 'scan index build'"
-        case .unreadable(let path, let cause): "cannot read \(path): \(cause)"
-        case .brokenDump(let path, let cause): "\(path) is truncated or damaged (\(cause)); download it again"
-        case .noEditions(let paths):
-            "no edition with an ISBN was found in \(paths.joined(separator: ", ")); include Open Library's dump of editions"
-        case .occupied(let path):
-            "\(path) is not an offline index, so it was not replaced; give another file name for the index"
-        case .dumpInTheWay(let path, let dump):
-            "building the index \(path) would overwrite the dump \(dump); give another file name for the index"
-        case .cannotWrite(let path, let cause): "cannot write \(path): \(cause)"
-        case .alreadyBuilding(let path): "another process is building \(path); wait until it has finished"
-        case .cancelled: "the build was cancelled; an index that existed before was not changed"
-        }
-    }
-}
-
-extension OfflineIndexError {
-    /// Returns the message of an error from the database or the system.
-    static func cause(_ error: any Error) -> String {
-        guard let error = error as? DatabaseError else { return String(describing: error) }
-        return error.message ?? "SQLite code \(error.resultCode)"
-    }
-}
-
-extension OfflineIndexError: Refusal {
-    public var kind: RefusalKind {
-        switch self {
-        case .missing, .unreadable, .noEditions, .brokenDump: .unreadable
-        case .foreign, .damaged: .corrupt
-        case .newer: .configuration
-        case .cannotWrite, .cancelled: .inputOutput
-        case .occupied, .dumpInTheWay: .invalid
-        case .alreadyBuilding: .locked
-        }
-    }
-
-    public var namesFile: Bool { self != .cancelled }
-
-    public var code: String {
-        switch self {
-        case .missing: "indexMissing"
-        case .foreign: "indexForeign"
-        case .newer: "indexNewer"
-        case .damaged: "indexDamaged"
-        case .unreadable: "indexUnreadable"
-        case .brokenDump: "indexBrokenDump"
-        case .noEditions: "indexNoEditions"
-        case .occupied: "indexOccupied"
-        case .dumpInTheWay: "indexDumpInTheWay"
-        case .cannotWrite: "indexCannotWrite"
-        case .alreadyBuilding: "indexAlreadyBuilding"
-        case .cancelled: "indexCancelled"
-        }
-    }
+    /// The SQL query for the block that answers for a key.
+    static let query = "SELECT first, rows FROM block WHERE first <= ? ORDER BY first DESC LIMIT 1"
 }

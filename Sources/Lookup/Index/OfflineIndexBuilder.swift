@@ -1,22 +1,33 @@
 import Bookplate
-import SystemCalls
+import FoundationEssentials
 import GRDB
 import Glibc
+import SystemCalls
 import SystemPackage
 
 /// Builds the offline index from Open Library's dump of editions. The dumps of works and authors add the names of the
 /// authors. Any number of files can be given in any order, plain or compressed.
 ///
-/// The build needs little memory, because rows are staged in a file beside the index before they are assembled. The
-/// finished index is synced and renamed into place. If the build does not finish, an existing index stays unchanged.
-/// The same dumps always give the same bytes.
+/// The first stage reads the dumps and stages what the index needs in files beside it (``Staging``). The second stage
+/// takes the staged rows in the order of their keys, and writes the blocks and the words of the index
+/// (``BlockAssembly``). The finished index is synced and renamed into place. If the build does not finish, an existing
+/// index stays unchanged. The same dumps always give the same bytes.
+///
+/// A build that is cut off, even by a power cut, goes on when it is called again with the same dumps and options: the
+/// first stage at its last checkpoint, the second behind its last commit. After an error, it starts over.
+///
+/// Memory is bounded whatever the number of rows is, but for the parts that ``Staging`` and ``BlockAssembly`` name: two
+/// cores use less than 300 MB for 55 million editions.
 public enum OfflineIndexBuilder {
     /// The progress of the build, reported every few thousand rows.
     public struct Progress: Sendable {
-        public var rows: Int
-        /// The number of bytes read from the plain or compressed dump files on disk.
-        public var bytesDone: Int64
-        public var bytesTotal: Int64
+        public enum Stage: Sendable { case reading, writing }
+
+        public var stage: Stage
+        /// The number of bytes read from the plain or compressed dump files on disk; in the second stage, the number of
+        /// editions written.
+        public var done: Int64
+        public var total: Int64
     }
 
     /// The result of a build.
@@ -31,8 +42,27 @@ public enum OfflineIndexBuilder {
         public var junk = 0
         /// The number of lines longer than 1 MiB.
         public var tooLong = 0
-        /// The number of editions that were left out because they have no title or no valid ISBN.
+        /// The number of editions that were left out because they have no title or, in an index of numbers only, no
+        /// valid ISBN.
         public var withoutISBN = 0
+        /// The number of editions of other languages or countries than those that were asked for.
+        public var notInSubset = 0
+        /// True if an earlier build that had been cut off went on.
+        public var hasGoneOn = false
+    }
+
+    /// The sizes with which a build works. Only tests use others.
+    struct Sizes: Sendable {
+        /// The size of a run of staged rows, in bytes.
+        var run = 32 << 20
+        /// The number of records that may occur several times in the dumps.
+        var repeated = 1_000_000
+        /// The least time between two checkpoints.
+        var betweenCheckpoints = Duration.seconds(15)
+        /// The size of the staged rows of a group of blocks.
+        var group = 4 << 20
+        /// The number of groups of blocks that are committed together.
+        var groupsInCommit = 32
     }
 
     /// Builds the index.
@@ -42,120 +72,256 @@ public enum OfflineIndexBuilder {
     ///   - path: the path of the index. An existing file is replaced only if it is empty or an index of Bookplate.
     /// - Throws: ``OfflineIndexError``; ``OfflineIndexError/cancelled`` if the current task is cancelled.
     public static func build(
-        dumpFiles: [String], to path: String, progress: (Progress) -> Void = { _ in }
+        dumpFiles: [String], to path: String, options: OfflineIndexOptions = .everything,
+        progress: (Progress) -> Void = { _ in }
+    ) throws -> Report {
+        try build(dumpFiles, to: path, options, Sizes(), progress)
+    }
+
+    /// Builds the index again from newer dumps, with the options with which it was built.
+    ///
+    /// Until the new index is complete, the old one stays in place and answers.
+    ///
+    /// - Throws: ``OfflineIndexError``, also if the dumps are not newer than those from which the index was built, or
+    ///   lack a kind of records that those had.
+    public static func update(
+        _ path: String, from dumpFiles: [String], progress: (Progress) -> Void = { _ in }
+    ) throws -> Report {
+        let old = try OfflineIndex(path: path).info()
+        return try build(dumpFiles, to: path, old.options, Sizes(), progress) { counts throws(OfflineIndexError) in
+            let missing = old.kinds.subtracting(counts.kinds)
+            guard missing.isEmpty else { throw .kindsMissing(path: path, kinds: missing.names) }
+            guard counts.newest > old.newest ?? "" else { throw .notNewer(path: path, newest: counts.newest) }
+        }
+    }
+
+    static func build(
+        _ dumpFiles: [String], to path: String, _ options: OfflineIndexOptions, _ sizes: Sizes,
+        _ progress: (Progress) -> Void,
+        checking check: (BuildCounts) throws(OfflineIndexError) -> Void = { _ in }
     ) throws -> Report {
         let target = try BuildTarget(path, dumpFiles: dumpFiles)
         let lock = try BuildLock(target.unfinished, for: path)
         defer { lock.release() }
-        unlink(target.rows)
-        defer { unlink(target.rows) }
-        var isFinished = false
-        defer { if !isFinished { unlink(target.unfinished) } }
+        var isKept = false
+        defer { if !isKept { target.removeOwnFiles() } }
         do {
-            var report = Report()
-            try assemble(dumpFiles, target, &report, progress)
-            guard report.editions > 0 else { throw OfflineIndexError.noEditions(paths: dumpFiles) }
+            var run = try IndexBuild(dumpFiles, target, options, sizes)
+            let report = try run.run(check, progress)
             try target.commit()
-            isFinished = true
             return report
+        } catch OfflineIndexError.cancelled {
+            isKept = true
+            throw OfflineIndexError.cancelled
         } catch let error as DatabaseError {
             throw OfflineIndexError.cannotWrite(path: path, cause: OfflineIndexError.cause(error))
+        } catch let error as DamagedBytes {
+            // Somebody else has changed the files of the build.
+            throw OfflineIndexError.cannotWrite(path: path, cause: "\(error)")
+        }
+    }
+}
+
+/// One run of a build.
+private struct IndexBuild {
+    let dumpFiles: [String]
+    let target: BuildTarget
+    let options: OfflineIndexOptions
+    let sizes: OfflineIndexBuilder.Sizes
+    let identity: String
+    var checkpoint: Checkpoint
+    var staging: Staging
+    let hasGoneOn: Bool
+
+    init(
+        _ dumpFiles: [String], _ target: BuildTarget, _ options: OfflineIndexOptions, _ sizes: OfflineIndexBuilder.Sizes
+    ) throws(OfflineIndexError) {
+        (self.dumpFiles, self.target, self.options, self.sizes) = (dumpFiles, target, options, sizes)
+        identity = Checkpoint.identity(dumpFiles, options)
+        if let (checkpoint, staging) = try Checkpoint.load(target, identity, sizes) {
+            (self.checkpoint, self.staging, hasGoneOn) = (checkpoint, staging, true)
+        } else {
+            target.removeOwnFiles(exceptLock: true)
+            (checkpoint, hasGoneOn) = (Checkpoint(), false)
+            staging = try Staging(target, sizes, isNew: true)
         }
     }
 
-    private static func assemble(
-        _ dumpFiles: [String], _ target: BuildTarget, _ report: inout Report, _ progress: (Progress) -> Void
+    mutating func run(
+        _ check: (BuildCounts) throws(OfflineIndexError) -> Void, _ progress: (OfflineIndexBuilder.Progress) -> Void
+    ) throws -> OfflineIndexBuilder.Report {
+        if !checkpoint.isRead {
+            try readDumps(progress)
+            try check(checkpoint.counts)
+            guard !staging.runs.isEmpty else { throw OfflineIndexError.noEditions(paths: dumpFiles) }
+            checkpoint.isRead = true
+            try checkpoint.store(target.checkpoint, identity, staging)
+            try target.emptyUnfinished()
+        }
+        try staging.compareRepeated()
+        staging.finish()
+        var report = OfflineIndexBuilder.Report()
+        let counts = checkpoint.counts
+        (report.rowsRead, report.hasGoneOn) = (counts.rows, hasGoneOn)
+        (report.wrongColumns, report.junk, report.tooLong) = (counts.wrongColumns, counts.junk, counts.tooLong)
+        (report.withoutISBN, report.notInSubset) = (counts.withoutISBN, counts.notInSubset)
+        try writeIndex(&report, progress)
+        return report
+    }
+
+    // First stage
+
+    /// Reads the dumps on this thread, and parses their rows on two others.
+    private mutating func readDumps(_ progress: (OfflineIndexBuilder.Progress) -> Void) throws {
+        let sizes = dumpFiles.map { size(of: $0) }
+        let total = sizes.reduce(0, +)
+        var last = ContinuousClock.now
+        while checkpoint.file < dumpFiles.count {
+            let before = sizes[..<checkpoint.file].reduce(0, +)
+            let reader = try DumpReader(path: dumpFiles[checkpoint.file], from: checkpoint.position)
+            var parsing: [(batch: DumpBatch, job: Job<ParsedBatch>)] = []
+            var isAtEnd = false
+            while true {
+                while !isAtEnd, parsing.count < 4 {
+                    guard var batch = try reader.next() else {
+                        isAtEnd = true
+                        break
+                    }
+                    let (lines, options) = (batch.lines, options)
+                    batch.lines = []
+                    parsing.append((batch, Job { ParsedBatch(lines, options) }))
+                }
+                guard !parsing.isEmpty else { break }
+                let (batch, job) = parsing.removeFirst()
+                let parsed = try job.value()
+                let isWritten = try staging.add(parsed)
+                checkpoint.counts.add(parsed.counts)
+                checkpoint.counts.tooLong += batch.tooLong
+                checkpoint.position = batch.end
+                progress(.init(stage: .reading, done: before + batch.offset, total: total))
+                let isCancelled = Task.isCancelled
+                if isCancelled || (isWritten && .now - last >= self.sizes.betweenCheckpoints) {
+                    try staging.flush()
+                    try checkpoint.store(target.checkpoint, identity, staging)
+                    last = .now
+                }
+                if isCancelled { throw OfflineIndexError.cancelled }
+            }
+            checkpoint.file += 1
+            checkpoint.position = DumpPosition()
+        }
+        try staging.flush()
+        progress(.init(stage: .reading, done: total, total: total))
+    }
+
+    private func size(of path: String) -> Int64 {
+        var status = stat()
+        return stat(path, &status) == 0 ? Int64(status.st_size) : 0
+    }
+
+    // Second stage
+
+    /// Packs blocks on other threads, and writes them on this one. Every commit is at the same row in every build of
+    /// the same dumps, so that an interruption does not change the bytes.
+    private func writeIndex(
+        _ report: inout OfflineIndexBuilder.Report, _ progress: (OfflineIndexBuilder.Progress) -> Void
     ) throws {
         var configuration = Configuration()
         configuration.prepareDatabase { db in
-            // Nothing here needs to survive a crash, because the file is synced as a whole when it is complete.
-            try db.execute(sql: "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -32768")
-            try db.execute(sql: "PRAGMA temp_store = FILE")
+            // A commit is on the disk before the next one, so that the build can go on after a power cut.
+            try db.execute(sql: "PRAGMA synchronous = FULL; PRAGMA cache_size = -16384; PRAGMA temp_store = FILE")
         }
         let database = try DatabaseQueue(path: target.unfinished, configuration: configuration)
+        let marks = try BuildFile(target.marks, isNew: false)
         try database.writeWithoutTransaction { db in
-            try db.execute(sql: "ATTACH ? AS rows", arguments: [target.rows])
-            try db.execute(sql: "PRAGMA rows.journal_mode = OFF; PRAGMA rows.synchronous = OFF")
-            try db.execute(sql: IndexSchema.rows)
-            var newest = ""
-            try db.inTransaction {
-                newest = try readRows(dumpFiles, into: db, &report, progress)
-                return .commit
-            }
-            try db.execute(sql: IndexSchema.index)
-            try db.inTransaction {
-                for step in IndexSchema.assembly {
-                    guard !Task.isCancelled else { throw OfflineIndexError.cancelled }
-                    try db.execute(sql: step)
+            if try !db.tableExists("about") {
+                try db.inTransaction {
+                    try db.execute(sql: IndexSchema.index(hasWords: !options.isNumbersOnly))
+                    try describe(in: db)
+                    return .commit
                 }
-                try describe(dumpFiles, newest, &report, in: db)
-                return .commit
+                try marks.resize(to: 0)
             }
-            try db.execute(sql: "PRAGMA application_id = \(IndexSchema.applicationID)")
-            try db.execute(sql: "PRAGMA user_version = \(IndexSchema.version)")
-            try db.execute(sql: "DETACH rows")
+            try writeBlocks(&report, db, marks, progress)
         }
         try database.close()
     }
 
-    /// Reads the dumps into the staging tables.
-    ///
-    /// - Returns: the time of the latest change to any record.
-    private static func readRows(
-        _ dumpFiles: [String], into db: Database, _ report: inout Report, _ progress: (Progress) -> Void
-    ) throws -> String {
-        var writer = try RowWriter(db)
-        let sizes = dumpFiles.map { size(of: $0) }
-        var current = Progress(rows: 0, bytesDone: 0, bytesTotal: sizes.reduce(0, +))
-        for (index, file) in dumpFiles.enumerated() {
-            let before = sizes[..<index].reduce(0, +)
-            var lines = try DumpLines(path: file)
-            var rows = 0
-            try lines.forEach { line, offset in
-                rows += 1
-                try writer.write(DumpRow(line))
-                guard rows.isMultiple(of: 4096) else { return }
-                guard !Task.isCancelled else { throw OfflineIndexError.cancelled }
-                current.rows += 4096
-                current.bytesDone = before + Int64(offset)
-                progress(current)
+    private func writeBlocks(
+        _ report: inout OfflineIndexBuilder.Report, _ db: Database, _ marks: BuildFile,
+        _ progress: (OfflineIndexBuilder.Progress) -> Void
+    ) throws {
+        let assembly = BlockAssembly(staging, hasWords: !options.isNumbersOnly, groupSize: sizes.group)
+        let groups = assembly.groups()
+        let start = try Int.fetchOne(db, sql: "SELECT groups FROM about") ?? 0
+        var editions = try NumberSet(storedIn: marks, place: 0)
+        var authors = try NumberSet(storedIn: marks, place: 1)
+        let block = try db.makeStatement(sql: "INSERT INTO block VALUES (?, ?)")
+        let words = try assembly.hasWords ? db.makeStatement(sql: "INSERT INTO words(rowid, text) VALUES (?, ?)") : nil
+        let state = try db.makeStatement(
+            sql: "UPDATE about SET groups = ?, isbns = isbns + ?, blocks = blocks + ?, blockPages = blockPages + ?")
+        var packing: [Job<BlockAssembly.Group>] = []
+        var next = start
+        for first in stride(from: start, to: groups.count, by: sizes.groupsInCommit) {
+            let last = min(first + sizes.groupsInCommit, groups.count)
+            try db.inTransaction {
+                var (isbns, blocks, pages) = (0, 0, 0)
+                for number in first..<last {
+                    while next < groups.count, packing.count < 3 {
+                        let range = groups[next]
+                        packing.append(Job { try assembly.group(range) })
+                        next += 1
+                    }
+                    let group = try packing.removeFirst().value()
+                    for (first, bytes) in group.blocks {
+                        try block.execute(arguments: [first, Data(bytes)])
+                        pages += 1 + max(0, bytes.count - EditionBlock.size + 4091) / 4092
+                    }
+                    blocks += group.blocks.count
+                    if let words {
+                        for (key, text) in group.words { try words.execute(arguments: [key, text]) }
+                    }
+                    for id in group.ids { editions.insert(id) }
+                    for number in group.authors { authors.insert(number) }
+                    isbns += group.isbns
+                    progress(.init(stage: .writing, done: Int64(number + 1), total: Int64(groups.count)))
+                    guard !Task.isCancelled else { throw OfflineIndexError.cancelled }
+                }
+                try state.execute(arguments: [last, isbns, blocks, pages])
+                // Marks may be ahead of the index, because marking again changes nothing.
+                try editions.store(in: marks, place: 0)
+                try authors.store(in: marks, place: 1)
+                try marks.sync()
+                return .commit
             }
-            report.rowsRead += rows
-            report.tooLong += lines.tooLong
         }
-        current.rows = report.rowsRead
-        current.bytesDone = current.bytesTotal
-        progress(current)
-        (report.wrongColumns, report.junk, report.withoutISBN) = (writer.wrongColumns, writer.junk, writer.withoutISBN)
-        return writer.newest
+        (report.editions, report.authors) = (editions.count, authors.count)
+        report.isbns = try Int.fetchOne(db, sql: "SELECT isbns FROM about") ?? 0
+        guard report.editions > 0 else { throw OfflineIndexError.noEditions(paths: dumpFiles) }
+        try db.execute(
+            sql: "UPDATE about SET editions = ?, authors = ?", arguments: [report.editions, report.authors])
+        try db.execute(sql: "PRAGMA application_id = \(IndexSchema.applicationID)")
+        try db.execute(sql: "PRAGMA user_version = \(IndexSchema.version)")
     }
 
-    private static func describe(
-        _ dumpFiles: [String], _ newest: String, _ report: inout Report, in db: Database
-    ) throws {
-        func count(_ table: String) throws -> Int {
-            try Int.fetchOne(db, sql: "SELECT count(*) FROM main.\(table)") ?? 0
-        }
-        report.editions = try count("edition")
-        report.isbns = try count("isbn")
-        report.authors = try count("author")
+    private func describe(in db: Database) throws {
         for (position, file) in dumpFiles.enumerated() {
             let name = file.split(separator: "/").last.map(String.init) ?? file
-            try db.execute(sql: "INSERT INTO main.dump VALUES (?, ?)", arguments: [position, name])
+            try db.execute(sql: "INSERT INTO dump VALUES (?, ?)", arguments: [position, name])
         }
+        let counts = checkpoint.counts
         try db.execute(
-            sql: "INSERT INTO main.about VALUES (?, ?, ?, ?)",
-            arguments: [report.editions, report.isbns, report.authors, newest.isEmpty ? nil : newest])
-    }
-
-    private static func size(of path: String) -> Int64 {
-        var status = stat()
-        return stat(path, &status) == 0 ? Int64(status.st_size) : 0
+            sql: "INSERT INTO about VALUES (0, 0, 0, ?, ?, ?, ?, ?, 0, 0, 0)",
+            arguments: [
+                counts.newest.isEmpty ? nil : counts.newest, counts.kinds.rawValue,
+                options.languages.joined(separator: ","), options.countries.joined(separator: ","),
+                options.isNumbersOnly,
+            ])
     }
 }
 
-/// Ensures that only one build runs at a time, with a lock (flock) on the unfinished file. The file is emptied once the
-/// lock is held, because a build that was killed leaves its file behind, but not its lock.
+/// Ensures that only one build runs at a time, with a lock (flock) on the unfinished file. A build that was killed
+/// leaves its file behind, but not its lock.
 struct BuildLock {
     private let file: FileDescriptor
 
@@ -171,12 +337,6 @@ struct BuildLock {
             release()
             throw .alreadyBuilding(path: path)
         }
-        do {
-            try file.resize(to: 0)
-        } catch {
-            release()
-            throw .cannotWrite(path: path, cause: OfflineIndexError.cause(error))
-        }
     }
 
     /// Closes the file. This releases the lock, even if closing reports an error.
@@ -191,6 +351,15 @@ struct BuildTarget {
     var unfinished: String { path + ".building" }
     /// The path of the file with the staged rows.
     var rows: String { path + ".rows" }
+    /// The paths of the files with the names of authors and the authors of works.
+    var authors: String { path + ".authors" }
+    var works: String { path + ".works" }
+    /// The path of the file that counts editions and authors in the second stage.
+    var marks: String { path + ".marks" }
+    /// The path of the state from which a build goes on.
+    var checkpoint: String { path + ".checkpoint" }
+    private var journal: String { unfinished + "-journal" }
+    private var ownFiles: [String] { [unfinished, journal, rows, authors, works, marks, checkpoint] }
 
     /// Refuses the path if the file there is not an index of Bookplate, or if the build would overwrite a dump.
     ///
@@ -198,7 +367,7 @@ struct BuildTarget {
     /// damaged or of another version.
     init(_ path: String, dumpFiles: [String]) throws(OfflineIndexError) {
         self.path = path
-        for file in [path, unfinished, rows] {
+        for file in [path] + ownFiles {
             guard let existing = Self.status(of: file) else { continue }
             for dump in dumpFiles {
                 guard let status = Self.status(of: dump) else { continue }
@@ -242,81 +411,21 @@ struct BuildTarget {
             throw .cannotWrite(path: path, cause: "\(error.errno)")
         }
     }
-}
 
-/// Writes the rows of the dumps to the staging tables.
-struct RowWriter {
-    private(set) var newest = ""
-    private(set) var wrongColumns = 0
-    private(set) var junk = 0
-    private(set) var withoutISBN = 0
-
-    private let edition: Statement
-    private let work: Statement
-    private let author: Statement
-
-    init(_ db: Database) throws {
-        edition = try db.makeStatement(sql: IndexSchema.upsert("edition", IndexSchema.editionColumns))
-        work = try db.makeStatement(sql: IndexSchema.upsert("work", ["id", "revision", "authors"]))
-        author = try db.makeStatement(sql: IndexSchema.upsert("author", ["id", "revision", "name"]))
+    /// Removes the files that a build needs.
+    ///
+    /// - Parameter exceptLock: true to keep the unfinished index, whose lock this process holds, as an empty file.
+    func removeOwnFiles(exceptLock: Bool = false) {
+        // The checkpoint goes first, so that none is left without its files.
+        for file in ownFiles.reversed() where !exceptLock || file != unfinished { unlink(file) }
+        if exceptLock { truncate(unfinished, 0) }
     }
 
-    mutating func write(_ row: DumpRow) throws {
-        switch row {
-        case .junk(.columns): wrongColumns += 1
-        case .junk(.content): junk += 1
-        case .other: break
-        case .edition(let id, let version, let record):
-            newest = max(newest, version.modified)
-            try write(edition: id, version, record)
-        case .work(let id, let version, let authors):
-            newest = max(newest, version.modified)
-            try work.execute(arguments: [id, version.revision, Self.json(authors)])
-        case .author(let id, let version, let name):
-            newest = max(newest, version.modified)
-            try author.execute(arguments: [id, version.revision, name])
+    /// Empties the unfinished index, and removes a journal that belongs to its old content.
+    func emptyUnfinished() throws(OfflineIndexError) {
+        unlink(journal)
+        do throws(Errno) { try retryOnInterrupt { truncate(unfinished, 0) } } catch {
+            throw .cannotWrite(path: path, cause: "\(error)")
         }
-    }
-
-    private mutating func write(edition id: Int64, _ version: DumpRow.Version, _ record: JSONValue) throws {
-        let metadata = OpenLibraryEdition.metadata(record)
-        let isbns = Self.isbns(record)
-        guard let title = metadata.title, !isbns.isEmpty else {
-            withoutISBN += 1
-            return
-        }
-        let work = record["works"]?.items.first?["key"]?.string.flatMap {
-            OpenLibraryEdition.number(in: $0, "/works/OL", "W")
-        }
-        let contributors = metadata.authors.filter { $0.role != .author }.map {
-            JSONValue.object([("name", .string($0.name)), ("role", .string($0.role.rawValue))])
-        }
-        try edition.execute(arguments: [
-            id, version.revision, version.modified, Self.json(isbns), work, Self.json(DumpRow.authorNumbers(record)),
-            JSONValue.array(contributors).text, title, metadata.subtitle, metadata.publisher,
-            metadata.publishedDateText,
-            metadata.pageCount, metadata.language, metadata.originalLanguage, metadata.format?.rawValue,
-            metadata.series,
-            metadata.seriesNumber, metadata.coverURL,
-        ])
-    }
-
-    /// Returns the valid ISBNs that a record lists, each once and as a number.
-    private static func isbns(_ record: JSONValue) -> [Int64] {
-        var numbers: [Int64] = []
-        for text in OpenLibraryEdition.numbers(record) {
-            let isbn: ISBN
-            do throws(ISBNRefusal) { isbn = try ISBN(text) } catch {
-                // In "0140449264 (pbk.)", an annotation follows the number.
-                let number = text.prefix { $0.isHexDigit || "-‐ xX".contains($0) }
-                do throws(ISBNRefusal) { isbn = try ISBN(String(number)) } catch { continue }
-            }
-            if let number = Int64(isbn.digits), !numbers.contains(number) { numbers.append(number) }
-        }
-        return numbers
-    }
-
-    private static func json(_ numbers: [Int64]) -> String {
-        "[" + numbers.map(String.init).joined(separator: ",") + "]"
     }
 }

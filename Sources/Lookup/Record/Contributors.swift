@@ -49,13 +49,13 @@ enum Contributors {
     /// - Returns: no role if the part begins with a name or with "by".
     private static func responsibility(in part: String) -> (Contributor.Role?, Substring) {
         let words = part.lowercased()
-        for (beginning, role) in verbs where words.hasPrefix(beginning) {
+        for (beginning, role) in verbs where words.utf8.starts(with: beginning.utf8) {
             for by in [" by ", " von ", " par ", " por ", " di "] {
                 if let range = part.firstRange(of: by) { return (role, part[range.upperBound...]) }
             }
             return (role, "")
         }
-        for by in ["by ", "von ", "par ", "por ", "di ", "door "] where words.hasPrefix(by) {
+        for by in ["by ", "von ", "par ", "por ", "di ", "door "] where words.utf8.starts(with: by.utf8) {
             return (nil, part.dropFirst(by.count))
         }
         return (nil, part[...])
@@ -71,7 +71,7 @@ enum Contributors {
     private static func list(_ names: Substring) -> [String] {
         var found: [String] = []
         var rest = names
-        for word in [" and ", " und ", " et ", " & ", " y "] {
+        for word in [" and ", " und ", " et ", " & ", " y "] where rest.hasASCII(word) {
             rest = Substring(rest.replacing(word, with: ","))
         }
         for candidate in rest.split(separator: ",") {

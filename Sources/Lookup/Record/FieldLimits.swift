@@ -15,6 +15,7 @@ enum FieldLimits {
     }
 
     static func text(_ value: String, limit: Int = TextLimit.name) -> String? {
+        if value.utf8.count <= limit, value.isPlainLine { return value.isEmpty ? nil : value }
         // The text is cut roughly before cleaning and exactly afterwards, because counting the characters of 5 MB is
         // slow.
         let bounded = value.utf8.count > limit * 16 ? String(value.unicodeScalars.prefix(limit * 4)) : value
@@ -34,7 +35,13 @@ enum FieldLimits {
     /// Returns the name of a publisher; `nil` if the catalogue says that it is unknown ("s.n.", sine nomine).
     static func publisher(_ text: String) -> String? {
         var name = text.withoutEntities
-        if name.count > 2, name.hasPrefix("\""), name.hasSuffix("\"") { name = String(name.dropFirst().dropLast()) }
+        if name.utf8.first == UInt8(ascii: "\""), name.count > 2, name.hasSuffix("\"") {
+            name = String(name.dropFirst().dropLast())
+        }
+        // Only names of few letters can be among those below.
+        guard name.utf8.count <= 64 else { return self.text(name) }
+        let first = name.utf8.first { $0 | 0x20 >= 0x61 && $0 | 0x20 <= 0x7A || $0 >= 0x80 }
+        guard let first, "spv".utf8.contains(first | 0x20) || first >= 0x80 else { return self.text(name) }
         let letters = name.lowercased().filter { $0.isLetter || $0 == " " }.cleaned
         let unknown = ["sn", "s n", "sine nomine", "publisher not identified", "verlag nicht ermittelbar"]
         guard !unknown.contains(letters) else { return nil }
@@ -72,10 +79,26 @@ enum FieldLimits {
     }
 }
 
+extension StringProtocol {
+    /// Returns true if a text contains a word of ASCII. This compares bytes, which is many times as fast as comparing
+    /// characters.
+    func hasASCII(_ word: String) -> Bool {
+        let word = Array(word.utf8)
+        let answer = utf8.withContiguousStorageIfAvailable { bytes in
+            guard let first = word.first, bytes.count >= word.count else { return word.isEmpty }
+            return (0...bytes.count - word.count).contains { start in
+                bytes[start] == first && bytes[start..<start + word.count].elementsEqual(word)
+            }
+        }
+        return answer ?? contains(word.map { Character(UnicodeScalar($0)) })
+    }
+}
+
 extension String {
     /// The text with the entities of HTML replaced that occur in names.
     fileprivate var withoutEntities: String {
-        guard contains("&") else { return self }
+        // Most ampersands stand for themselves.
+        guard utf8.contains(UInt8(ascii: "&")), utf8.contains(UInt8(ascii: ";")) else { return self }
         return replacing("&quot;", with: "\"").replacing("&#39;", with: "'").replacing("&amp;", with: "&")
     }
 
@@ -93,8 +116,8 @@ enum LanguageCode {
     /// - Returns: `nil` if the text is not a code ("un" at Google), or if the code means no particular language (und,
     ///   mul, zxx, mis).
     static func normalized(_ text: String) -> String? {
-        let last = text.prefix(64).split(separator: "/").last ?? ""
-        let code = String(last.prefix { $0 != "-" && $0 != "_" }).lowercased()
+        let last = text.utf8.prefix(64).split(separator: UInt8(ascii: "/")).last ?? Substring("").utf8
+        let code = (String(last.prefix { !"-_".utf8.contains($0) }) ?? "").lowercased()
         guard code.utf8.allSatisfy({ (0x61...0x7A).contains($0) }) else { return nil }
         switch code.utf8.count {
         case 2: return known.contains(code) ? code : withdrawn[code]
