@@ -246,8 +246,8 @@ struct StoredEdition {
             try changed.insertIdentifiers(db)
         }
         if new.metadata.coverURL != edition.metadata.coverURL {
-            // The stored picture came from the old address. It stays until there is one from the new address. A person's
-            // own photo stays in any case.
+            // The stored picture came from the old address, and stays until there is one from the new address. A
+            // person's own photo stays in any case.
             let isLeft = new.metadata.coverURL == nil
             try db.run(
                 "DELETE FROM cover WHERE edition = ? AND state <> 'person' AND (? OR state <> 'fetched')",

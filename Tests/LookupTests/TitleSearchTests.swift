@@ -195,7 +195,7 @@ import Testing
 }
 
 @Suite struct `The records of sources` {
-    @Test func `come from every source that may have the book, each by itself`() async throws {
+    @Test func `come from every source that may have the book, each asked separately`() async throws {
         var rig = try Rig()
         let catalogue = try FaultServer()
         rig.catalogues[.dnb] = catalogue.address
