@@ -69,7 +69,10 @@ extension LibraryFile: Covers {
 
     @discardableResult
     public func keepCover(_ bytes: [UInt8], of edition: ID<Edition>) async throws -> Bool {
-        if try await hasBetterCover(than: bytes, edition) { return true }
+        if try await hasBetterCover(than: bytes, edition) {
+            try await recordMissingCover(of: edition, retryAt: nil)
+            return true
+        }
         do {
             try await keep(bytes, of: edition, state: "fetched")
         } catch LibraryError.noSuchEdition {
@@ -86,7 +89,7 @@ extension LibraryFile: Covers {
             try db.row(
                 """
                 SELECT 1 FROM cover JOIN edition ON edition.id = cover.edition
-                WHERE edition.uuid = ? AND cover.state = 'fetched' AND retryAt IS NULL
+                WHERE edition.uuid = ? AND cover.state = 'fetched' AND retryAt IS NOT 0
                 """, [edition.rawValue]) != nil
         }
         guard isPresent, let present = try await cover(of: edition) else { return false }
@@ -313,7 +316,7 @@ extension LibraryFile: Covers {
         let logged = try db.rows(
             """
             SELECT uuid, json_extract(coalesce(after, before), '$.stored') AS stored
-            FROM changeRow JOIN edition ON key = json_array(edition.id) WHERE tableName = 'cover'
+            FROM changeRow JOIN edition ON edition.id = json_extract(key, '$[0]') WHERE tableName = 'cover'
             """)
         var names = removed.reduce(into: names) { names, row in names.subtract(files[row["uuid"]] ?? []) }
         for row in logged { names.remove(coverName(ID(rawValue: row["uuid"]), stored: row["stored"])) }

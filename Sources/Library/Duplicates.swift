@@ -45,7 +45,7 @@ extension LibraryFile {
                 db,
                 """
                 WHERE copy.edition IN (SELECT value FROM json_each(?1)) AND copy.deleted IS NULL
-                    AND (?2 IS NULL OR edition.isbn IS NOT ?2) ORDER BY copy.added, copy.id LIMIT \(Self.likeLimit)
+                    AND (?2 IS NULL OR edition.isbn IS NOT ?2) ORDER BY copy.isOwned DESC, copy.added, copy.id LIMIT \(Self.likeLimit)
                 """, [jsonList(editions), isbn?.digits]
             ).map(\.book)
         }
@@ -70,13 +70,17 @@ struct DuplicateQuery {
             works[$0[0], default: []].append($0[1])
         }
         var finder = DuplicateFinder<Int64>()
-        try db.forEachRow("SELECT id, isbn IS NOT NULL, title, subtitle, seriesNumber, folded FROM edition") { row in
+        try db.forEachRow(
+            "SELECT id, isbn IS NOT NULL, title, subtitle, seriesNumber, folded, language, substr(publishedDate, 1, 4) FROM edition"
+        ) { row in
             let edition: Int64 = row[0]
             guard let count = copies[edition] else { return }
             let (title, subtitle) = Self.folded(title: row[2], subtitle: row[3], whole: row[5])
             let identity = WorkIdentity(
                 foldedTitle: title, foldedSubtitle: subtitle, seriesNumber: row[4], author: authors[edition] ?? "")
-            finder.add(edition, hasISBN: row[1], copies: count, identity, works: works[edition] ?? [])
+            finder.add(
+                edition, hasISBN: row[1], copies: count, identity, works: works[edition] ?? [], language: row[6],
+                year: row[7])
         }
         return finder
     }

@@ -52,6 +52,13 @@ private struct BookMerger {
             if !options.keepsCopies || book.editionRow != kept.editionRow { books.append(book) }
         }
         guard !merged.isEmpty else { throw MergeRefusal.alreadyOne(title: kept.book.displayTitle) }
+        let followers = try db.value(
+            Int.self,
+            """
+            SELECT count(*) FROM copy WHERE edition IN (SELECT value FROM json_each(?1)) AND edition <> ?2
+                AND id NOT IN (SELECT value FROM json_each(?3))
+            """,
+            [jsonList(merged.map(\.editionRow)), kept.editionRow, jsonList(merged.map(\.copyRow))])
         var lost: [LostValue] = []
         for other in merged.map(\.book.id) {
             lost += try mergeEdition(of: load(other), into: load(id))
@@ -62,7 +69,8 @@ private struct BookMerger {
         let filled = book.edition.metadata.fields(differingFrom: kept.book.edition.metadata)
             .union(book.edition.isbn == kept.book.edition.isbn ? [] : [.isbn])
         return MergeResult(
-            book: book, merged: merged.map(\.book), filled: Metadata.Field.allCases.filter(filled.contains), lost: lost)
+            book: book, merged: merged.map(\.book), filled: Metadata.Field.allCases.filter(filled.contains), lost: lost,
+            followers: followers ?? 0)
     }
 
     private func load(_ id: ID<Copy>) throws -> StoredBook {

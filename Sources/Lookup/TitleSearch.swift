@@ -3,6 +3,7 @@ import Bookplate
 extension LookupChain: TitleSearch {
     /// The number of editions that a person gets to choose from.
     static let offers = 60
+    private static let numbersOnly = "it has only numbers; build it again without --numbers-only to find titles"
 
     public func find(_ query: TitleQuery, language: String?) async -> TitleAnswer {
         var answer = TitleAnswer(notAsked: notAsked)
@@ -42,7 +43,10 @@ extension LookupChain: TitleSearch {
             if let index {
                 group.addTask {
                     do throws(SourceError) {
-                        return (index.name, .success(try await index.find(query, limit: TitleLimit.offers)))
+                        guard let offers = try await index.find(query, limit: TitleLimit.offers) else {
+                            return (index.name, .failure(.notAsked(reason: Self.numbersOnly)))
+                        }
+                        return (index.name, .success(offers))
                     } catch {
                         return (index.name, .failure(.badData(error)))
                     }

@@ -35,38 +35,46 @@ public struct CoverFetcher: Sendable {
             try Task.checkCancellation()
             guard now().timeIntervalSince(began) < patience / .seconds(1) else { break }
             do {
-                if let bytes = try await best(of: cover.addresses) {
-                    if try await covers.keepCover(bytes, of: cover.edition) { stored += 1 }
+                let (best, failure) = await best(of: cover.addresses)
+                if let best {
+                    if try await covers.keepCover(best, of: cover.edition) { stored += 1 }
+                    // A source that failed may have a better one.
+                    if let failure { try await covers.recordMissingCover(of: cover.edition, retryAt: retry(failure)) }
+                } else if let failure {
+                    throw failure
                 } else {
                     try await covers.recordMissingCover(of: cover.edition, retryAt: nil)
                 }
             } catch let failure as SourceError {
                 failures.append(failure)
-                let pause = failure.retryAfter.map { Double($0.components.seconds) } ?? 3600
-                try await covers.recordMissingCover(of: cover.edition, retryAt: now().addingTimeInterval(pause))
+                try await covers.recordMissingCover(of: cover.edition, retryAt: retry(failure))
             }
             progress(done + 1, missing.count)
         }
         return (stored, failures)
     }
 
+    /// Returns the time at which to try again after a failure.
+    private func retry(_ failure: SourceError) -> Date {
+        now().addingTimeInterval(failure.retryAfter.map { Double($0.components.seconds) } ?? 3600)
+    }
+
     /// Fetches the first large cover of these addresses. If none is large, returns the best; blank pictures are none.
     ///
-    /// - Throws: the first error, if no address has a cover.
-    private func best(of addresses: [String]) async throws -> [UInt8]? {
+    /// - Returns: the cover, and the first failure of an address that may have a better one.
+    private func best(of addresses: [String]) async -> ([UInt8]?, SourceError?) {
         var best: [UInt8]?
         var failure: SourceError?
         for address in addresses {
             do {
                 guard let bytes = try await fetch.cover(at: address) else { continue }
                 let picture = CoverPicture(bytes)
-                if picture.isGood { return bytes }
+                if picture.isGood { return (bytes, nil) }
                 if !picture.isBlank, best.map({ picture.isBetter(than: CoverPicture($0)) }) ?? true { best = bytes }
-            } catch let error as SourceError {
-                failure = failure ?? error
+            } catch {
+                failure = failure ?? error as? SourceError ?? SourceError(source: nil, reason: "\(error)")
             }
         }
-        if best == nil, let failure { throw failure }
-        return best
+        return (best, failure)
     }
 }

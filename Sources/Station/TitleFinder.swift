@@ -33,21 +33,35 @@ public struct TitleFinder: Sendable {
         guard let shelf else { return (answer, choices) }
         for place in choices.indices where choices[place].copies.isEmpty {
             let offer = choices[place].offer
-            choices[place].others = try await shelf.ownedEditions(like: offer.metadata, excluding: offer.isbn)
+            let alike = try await shelf.editions(like: offer.metadata, excluding: offer.isbn)
+            choices[place].copies = alike.filter { offer.isEdition($0.edition) }
+            if choices[place].copies.isEmpty { choices[place].others = alike.filter(\.copy.isOwned) }
         }
         return (answer, choices)
     }
 
-    /// Returns the record to save for an edition that a person chose. If it has an ISBN, this is the record that a
-    /// capture of this number would get, completed with the fields of the offer.
+    /// Returns the owned copy of an edition as the library is now; `nil` if there is none.
+    public func ownedCopy(of offer: EditionOffer) async throws -> Book? {
+        guard let shelf else { return nil }
+        let copies: [Book]
+        if let isbn = offer.isbn {
+            copies = try await shelf.books(with: [isbn])[isbn] ?? []
+        } else {
+            copies = try await shelf.editions(like: offer.metadata, excluding: nil)
+                .filter { offer.isEdition($0.edition) }
+        }
+        return EditionChoice(offer: offer, copies: copies).owned
+    }
+
+    /// Returns the record to save for an edition that a person chose: what the person saw, completed with the record
+    /// that a capture of its ISBN would get.
     public func record(of offer: EditionOffer) async -> Metadata {
         guard let isbn = offer.isbn else { return offer.metadata }
         for await answer in lookup.lookUp([isbn], for: .title, refresh: false) {
-            guard case .found(var metadata, _) = answer.outcome, !metadata.isWeakMatch, metadata.title != nil else {
-                break
-            }
-            metadata.fillGaps(from: offer.metadata)
-            return metadata
+            guard case .found(let metadata, _) = answer.outcome, !metadata.isWeakMatch else { break }
+            var chosen = offer.metadata
+            chosen.fillGaps(from: metadata)
+            return chosen
         }
         return offer.metadata
     }

@@ -1,6 +1,28 @@
 import Bookplate
 import Testing
 
+@Suite struct `An edition that a source offers` {
+    private func edition(_ isbn: String?, _ publisher: String?, _ identifiers: [String: [String]] = [:]) throws
+        -> Edition
+    {
+        var metadata = Metadata()
+        (metadata.publisher, metadata.identifiers) = (publisher, identifiers)
+        return Edition(isbn: try isbn.map { try ISBN($0) }, metadata: metadata)
+    }
+
+    @Test func `is one of the library by a number of the source, or without an ISBN by publisher and year`() throws {
+        var metadata = Metadata()
+        (metadata.publisher, metadata.identifiers) = ("MON", ["openlibrary": ["OL2M"]])
+        let offer = EditionOffer(isbn: nil, metadata: metadata)
+        #expect(offer.isEdition(try edition("9780156027601", "Harvest", ["openlibrary": ["OL2M"]])))
+        #expect(!offer.isEdition(try edition(nil, "MON", ["openlibrary": ["OL3M"]])), "another number")
+        for (other, isSame) in [
+            (try edition(nil, "MON"), true), (try edition(nil, "Walker"), false), (try edition(nil, nil), false),
+            (try edition("9780156027601", "MON"), false),
+        ] { #expect(offer.isEdition(other) == isSame) }
+    }
+}
+
 @Suite struct `A comparison with sources` {
     private func record(_ source: SourceName, _ fill: (inout Metadata) -> Void) -> SourceRecord {
         var metadata = Metadata()

@@ -43,7 +43,7 @@ struct IndexBench {
                 guard let query = TitleQuery(title: line) else { continue }
                 for _ in 0..<rounds {
                     let start = ContinuousClock.now
-                    let offers = try await source.find(query, limit: 20)
+                    let offers = try await source.find(query, limit: 20) ?? []
                     print(
                         "\(seconds(.now - start) * 1000)\t\(offers.count)\t\(line)\t\(offers.first?.metadata.title ?? "")"
                     )

@@ -39,7 +39,7 @@ private struct CannedCover: CoverFetch {
             let page = try await kiosk.send("GET", "/books/\(book.id)/sources").text
             #expect(page.contains("Chilton &lt;Books&gt;") && page.contains("Mine"))
             #expect(page.contains("Deutsche Nationalbibliothek: no record"))
-            #expect(page.contains("Google Books: did not answer"))
+            #expect(page.contains("Google Books: not asked"))
             let comparison = try #require(page.firstMatch(of: /data-comparison="([^"]+)"/)?.output.1)
             let body = #"{"comparison":"\#(comparison)","field":"publisher","source":"openLibrary"}"#
             let taken = try await kiosk.send("POST", "/api/books/\(book.id)/take", body)

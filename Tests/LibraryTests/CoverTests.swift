@@ -191,7 +191,7 @@ import Testing
     @Test func `a worse picture never replaces a better one`() async throws {
         let one = try await edition(1)
         let (large, small, blank) = (
-            picture(600, 900, bytes: 90_000), picture(120, 180, bytes: 9000), picture(600, 900)
+            picture(600, 900, bytes: 90_000), picture(120, 180, bytes: 9000), picture(5, 5)
         )
         for (bytes, kept) in [(small, small), (blank, small), (large, large), (small, large), (blank, large)] {
             try await library.keepCover(bytes, of: one)

@@ -223,7 +223,7 @@ struct CannedIndex: MetadataSource {
         return Dictionary(uniqueKeysWithValues: isbns.map { ($0, .found(metadata)) })
     }
 
-    func find(_ query: TitleQuery, limit: Int) async throws(SourceError) -> [EditionOffer] {
+    func find(_ query: TitleQuery, limit: Int) async throws(SourceError) -> [EditionOffer]? {
         var metadata = Metadata()
         metadata.title = query.title
         metadata.authors = authors.map { Contributor(name: $0) }

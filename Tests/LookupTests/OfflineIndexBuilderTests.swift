@@ -152,8 +152,8 @@ extension IndexBuilding {
     /// Returns the titles that the index offers, in order.
     func titles(_ title: String, by author: String? = nil, limit: Int = 20) async throws -> [String] {
         let query = try #require(TitleQuery(title: title, author: author))
-        return try await OfflineIndex(path: scratch.file("index.sqlite")).find(query, limit: limit)
-            .map { $0.metadata.title ?? "" }
+        let offers = try await OfflineIndex(path: scratch.file("index.sqlite")).find(query, limit: limit)
+        return try #require(offers).map { $0.metadata.title ?? "" }
     }
 
     func record(_ isbn: ISBN) async throws -> Metadata? {

@@ -53,7 +53,8 @@ import Testing
             ])
         #expect(try await titles("love", limit: 4).prefix(2) == ["Love", "Love"])
         let query = try #require(TitleQuery(title: "Love"))
-        let offers = try await OfflineIndex(path: scratch.file("index.sqlite")).find(query, limit: 4)
+        let offers = try #require(
+            try await OfflineIndex(path: scratch.file("index.sqlite")).find(query, limit: 4))
         #expect(offers.map(\.metadata.publishedDateText).prefix(2) == ["1951", "1950"])
         #expect(offers[0].isbn == nil && offers[3].isbn != nil)
         // A title that consists of common words alone is found as a whole.
@@ -75,9 +76,14 @@ import Testing
             options: OfflineIndexOptions(languages: [], isNumbersOnly: true))
         #expect(report.editions == 1 && report.withoutISBN == 1)
         #expect(try await record(.sample(numbered: 1))?.title == "One")
-        await #expect {
-            _ = try await titles("one")
-        } throws: { ($0 as? SourceError)?.reason.contains("--numbers-only") == true }
+        let query = try #require(TitleQuery(title: "one"))
+        let index = try OfflineIndex(path: scratch.file("index.sqlite"))
+        #expect(try await index.find(query, limit: 9) == nil)
+        let rig = try Rig()
+        rig.openLibrary.on("/search.json", .json(#"{"numFound": 0, "docs": []}"#))
+        let answer = await (try rig.chain(index: index)).find(query, language: nil)
+        #expect(answer.failures.isEmpty && answer.notAsked.map(\.source) == [.offlineIndex])
+        #expect(answer.notAsked.first?.reason.contains("--numbers-only") == true)
     }
 
     @Test func `an index that was damaged says so when it is asked for titles`() async throws {

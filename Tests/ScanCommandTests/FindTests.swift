@@ -83,6 +83,33 @@ import Testing
         }
     }
 
+    @Test func `an edition without an ISBN is recognised as owned, too`() throws {
+        try withSources { scan, _ in
+            try scan.run("find", "solaris", "--take", "2")
+            #expect(try scan.run("find", "solaris").out.contains("You have this book"))
+            let again = try scan.run("find", "solaris", "--take", "2")
+            #expect(again.status == 3 && again.err.contains("you already have \"Solaris\""))
+            #expect(try scan.run("find", "solaris", "--take", "2", "--another-copy").status == 0)
+            #expect(try scan.run("library", "list", "--json").objects().count == 2)
+        }
+    }
+
+    @Test func `saves what was chosen, and fills its gaps by its number`() throws {
+        try withSources { scan, openLibrary in
+            openLibrary.on(
+                "/api/books",
+                .json(
+                    """
+                    {"ISBN:9780156027601": {"title": "SOLARIS", "publishers": [{"name": "Houghton"}],
+                    "number_of_pages": 212, "identifiers": {"isbn_13": ["9780156027601"]}}}
+                    """))
+            try scan.run("find", "solaris", "--take", "1")
+            let book = try #require(try scan.run("library", "list", "--json").objects().first)
+            #expect(book["title"] as? String == "Solaris" && book["publisher"] as? String == "Harvest")
+            #expect(book["pageCount"] as? Int == 212)
+        }
+    }
+
     @Test func `says which other edition is owned, in the list and on the card of a captured book`() throws {
         try withSources { scan, openLibrary in
             try scan.run(
@@ -141,6 +168,11 @@ import Testing
             #expect(outage.status == 69)
             #expect(try outage.objects().first?["outcome"] as? String == "temporary")
             #expect(try scan.run("find", "?!").status == 64)
+            let number = try scan.run("find", "9780156027601")
+            #expect(number.status == 64 && number.err.contains("scan --isbn 9780156027601"))
+            #expect(try scan.run("find", "x", "--language", "german").status == 64)
+            #expect(try scan.run("find", "--image", "/nowhere.jpg").status == 66)
+            #expect(try scan.run("find", "--image", "/tmp").status == 64)
         }
     }
 

@@ -38,13 +38,13 @@ import Testing
 }
 
 extension `Fetching covers` {
-    /// A PNG of this width, with enough bytes not to be blank, or with as few as a blank one.
-    private static func picture(_ width: UInt8, isBlank: Bool = false) -> [UInt8] {
+    /// A PNG whose width is 256 pixels more than this.
+    private static func picture(_ width: UInt8) -> [UInt8] {
         [
             0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13, 0x49, 0x48, 0x44, 0x52, 0, 0, 1, width, 0, 0,
             1, 0,
         ]
-            + [UInt8](repeating: 0, count: isBlank ? 0 : 9000)
+            + [UInt8](repeating: 0, count: 9000)
     }
 
     @Test func `asks for the large covers first, and keeps the best`() async throws {
@@ -60,8 +60,9 @@ extension `Fetching covers` {
         let asked = SharedValue<[String]>([])
         let small: [UInt8] =
             Array(Self.picture(1).prefix(18)) + [0, 200, 0, 0, 0, 200] + [UInt8](repeating: 0, count: 9000)
+        let blank: [UInt8] = Array("GIF89a".utf8) + [1, 0, 1, 0, 0, 0]
         let answers: [String: [UInt8]] = [
-            "portal.dnb.de": Self.picture(200, isBlank: true), "openlibrary.org": small, "google": Self.picture(100),
+            "portal.dnb.de": blank, "openlibrary.org": small, "google": Self.picture(100),
         ]
         let fetcher = CoverFetcher(
             covers: library,
@@ -93,6 +94,7 @@ extension `Fetching covers` {
         let (stored, failures) = try await fetcher.fetchMissing(limit: 9, patience: .seconds(60))
         #expect(stored == 1 && failures.map(\.source) == [.dnbCovers], "the first may have one there")
         #expect(try await library.cover(of: other.edition) == [1])
+        #expect(try await library.editionsWithoutCover(limit: 9).isEmpty, "both are asked for again later")
     }
 }
 

@@ -3,9 +3,9 @@ public struct CoverPicture: Sendable, Equatable {
     /// The size in pixels; 0 if the head does not give it.
     public var width = 0
     public var height = 0
-    /// True if the picture has so few bytes for its size that nothing can be on it. Sources send such pictures in place
-    /// of a cover that they do not have. A white JPEG takes about 0.01 bytes a pixel, and the plainest printed covers
-    /// about 0.05 (measured with libjpeg-turbo at qualities from 60 to 90).
+    /// True if the picture is a JPEG that has so few bytes for its size that nothing can be on it, or if it has hardly
+    /// any pixels. Sources send such pictures in place of a cover that they do not have. A white JPEG takes about 0.01
+    /// bytes a pixel.
     public var isBlank = false
 
     /// The width from which a cover is large enough for every page of the kiosk.
@@ -17,7 +17,8 @@ public struct CoverPicture: Sendable, Equatable {
         (width, height) = Self.jpeg(bytes) ?? Self.png(bytes) ?? Self.gif(bytes) ?? Self.webP(bytes) ?? (0, 0)
         let pixels = width * height
         // One pixel is how web servers say that there is nothing.
-        isBlank = pixels > 0 && (pixels < 100 || Double(bytes.count) < 0.02 * Double(pixels))
+        let isEmpty = bytes.starts(with: [0xFF, 0xD8]) && Double(bytes.count) < 0.02 * Double(pixels)
+        isBlank = pixels > 0 && (pixels < 100 || isEmpty)
     }
 
     /// True if the picture need not be compared with another one.

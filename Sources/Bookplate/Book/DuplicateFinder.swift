@@ -10,6 +10,8 @@ public struct DuplicateFinder<Number: Hashable & Sendable>: Sendable {
         var hasISBN: Bool
         var copies: Int
         var identity: WorkIdentity?
+        var language: String?
+        var year: String?
     }
 
     /// A group of editions and the reason for it.
@@ -23,22 +25,29 @@ public struct DuplicateFinder<Number: Hashable & Sendable>: Sendable {
     /// - Parameters:
     ///   - edition: the number by which the edition is returned.
     ///   - works: the identifiers of the edition's work.
+    ///   - language: the language of the edition; `nil` if it is not known.
+    ///   - year: the year of its publication; `nil` if it is not known.
     public mutating func add(
-        _ edition: Number, hasISBN: Bool, copies: Int, _ identity: WorkIdentity?, works: [String] = []
+        _ edition: Number, hasISBN: Bool, copies: Int, _ identity: WorkIdentity?, works: [String] = [],
+        language: String? = nil, year: String? = nil
     ) {
         if let identity { byKey[identity.key, default: []].append(entries.count) }
         for work in works { byWork[work, default: []].append(entries.count) }
-        entries.append(Entry(edition: edition, hasISBN: hasISBN, copies: copies, identity: identity))
+        entries.append(
+            Entry(
+                edition: edition, hasISBN: hasISBN, copies: copies, identity: identity, language: language, year: year))
     }
 
     /// The groups: probable mistakes first, then by title. Editions with an ISBN come first in a group, and otherwise
     /// editions are in the order in which they were added.
     public var groups: [Group] {
         let same = byKey.values.filter { $0.count > 1 }.flatMap { indices in
-            partition(indices, by: \.subtitle).flatMap { partition($0, by: \.seriesNumber) }
+            partition(indices) { $0.identity?.subtitle }.flatMap { partition($0) { $0.identity?.seriesNumber } }
         }.filter { $0.count > 1 }
+        // Editions of a work differ in language and year; a book that was entered twice does not.
+        let twice = same.flatMap { partition($0, by: \.language) }.flatMap { partition($0, by: \.year) }
         var found: [(reason: DuplicateGroup.Reason, indices: [Int])] = []
-        for indices in same where indices.contains(where: { !entries[$0].hasISBN }) {
+        for indices in twice where indices.count > 1 && indices.contains(where: { !entries[$0].hasISBN }) {
             found.append((.enteredTwice, indices))
         }
         for index in entries.indices where entries[index].copies > 1 { found.append((.copies, [index])) }
@@ -57,8 +66,8 @@ public struct DuplicateFinder<Number: Hashable & Sendable>: Sendable {
 
     /// Splits editions with equal keys by a detail that a record may lack. If all records that have the detail agree,
     /// the others belong to them. Otherwise, nobody knows to which of them the others belong, so they stay apart.
-    private func partition(_ indices: [Int], by detail: (WorkIdentity) -> String?) -> [[Int]] {
-        let parts = Dictionary(grouping: indices) { entries[$0].identity.flatMap(detail) }
+    private func partition(_ indices: [Int], by detail: (Entry) -> String?) -> [[Int]] {
+        let parts = Dictionary(grouping: indices) { detail(entries[$0]) }
         return parts.keys.compactMap(\.self).count > 1 ? Array(parts.values) : [indices]
     }
 

@@ -14,6 +14,19 @@ public struct SourceRecord: Sendable, Equatable {
         return metadata
     }
 
+    /// True if the record may be another book's.
+    public var isWeak: Bool {
+        if case .found(let metadata) = answer { metadata.isWeakMatch } else { false }
+    }
+
+    /// True if the source was asked and gave no usable answer, so that it may have a record.
+    public var hasFailed: Bool {
+        switch answer {
+        case .found, .notFound, .notAsked: false
+        case .temporary, .blocked, .badData: true
+        }
+    }
+
     /// The reason, for people, that the source has no record; `nil` if it has one.
     public var reason: String? {
         switch answer {

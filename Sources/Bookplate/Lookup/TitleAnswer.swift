@@ -10,6 +10,22 @@ public struct EditionOffer: Sendable, Equatable {
     }
 }
 
+extension EditionOffer {
+    /// The schemes of identifiers that name editions, not works.
+    private static let schemes: Set = ["openlibrary", "google", "dnb", "bn", "libris", "k10plus", "oclc"]
+
+    /// Returns true if an edition of the same work is this one: if a source has given both the same number, or if both
+    /// have no ISBN, and the same publisher and year.
+    public func isEdition(_ edition: Edition) -> Bool {
+        let (own, other) = (metadata.identifiers, edition.metadata.identifiers)
+        let shared = Self.schemes.filter { own[$0]?.isEmpty == false && other[$0]?.isEmpty == false }
+        if !shared.isEmpty { return shared.contains { !Set(own[$0] ?? []).isDisjoint(with: other[$0] ?? []) } }
+        guard isbn == nil, edition.isbn == nil, let publisher = metadata.publisher else { return false }
+        return publisher == edition.metadata.publisher
+            && metadata.publishedDate?.year == edition.metadata.publishedDate?.year
+    }
+}
+
 /// The answer of all sources to a ``TitleQuery``.
 public struct TitleAnswer: Sendable, Equatable {
     /// The editions, the best first. The same edition from several sources is listed once, with the fields of all.

@@ -110,10 +110,17 @@ public struct MergeResult: Sendable, Equatable {
     public var filled: [Metadata.Field]
     /// The values that the kept book has not taken, because it had another value.
     public var lost: [LostValue]
+    /// The number of copies that were not named, but become copies of the kept edition, because they belong to a merged
+    /// edition.
+    public var followers: Int
     /// The change, which undo reverts; `nil` for a preview.
     public var change: ID<Change>?
 
-    public init(book: Book, merged: [Book], filled: [Metadata.Field], lost: [LostValue], change: ID<Change>? = nil) {
+    public init(
+        book: Book, merged: [Book], filled: [Metadata.Field], lost: [LostValue], followers: Int = 0,
+        change: ID<Change>? = nil
+    ) {
+        self.followers = followers
         self.book = book
         self.merged = merged
         self.filled = filled

@@ -12,7 +12,9 @@ public protocol MetadataSource: Sendable {
     func lookUp(_ isbns: [ISBN]) async -> [ISBN: SourceAnswer]
 
     /// Finds editions by their title, the best first.
-    func find(_ query: TitleQuery, limit: Int) async throws(SourceError) -> [EditionOffer]
+    ///
+    /// - Returns: `nil` if the source has no titles to search.
+    func find(_ query: TitleQuery, limit: Int) async throws(SourceError) -> [EditionOffer]?
 }
 
 /// The answer of one source for one ISBN.

@@ -60,7 +60,7 @@ struct BookFormPage: Sendable {
     private func enter(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let now = parts.ports.now()
         let entered = try EnteredBook(try await request.object())
-        let confirmed = try await answeringItem(entered.confirmed)
+        let confirmed = try await parts.answeringItem(entered.confirmed)
         let result: SaveResult
         do {
             result = try await parts.ports.station.enter(confirmed) {
@@ -72,17 +72,17 @@ struct BookFormPage: Sendable {
         }
         return try await parts.response(to: result)
     }
-
-    /// Returns the confirmed book together with the id of the oldest queue item with the same ISBN. This item leaves
-    /// the queue when the book is saved. Later items may be other copies, so they stay in the queue.
-    private func answeringItem(_ confirmed: Confirmed) async throws -> Confirmed {
-        guard let isbn = confirmed.isbn, !confirmed.preset.isWishlist else { return confirmed }
-        let item = try await parts.library.items(in: [.waiting]).first { $0.isbn == isbn }
-        return item.map { confirmed.answering($0.id) } ?? confirmed
-    }
 }
 
 extension KioskParts {
+    /// Returns the confirmed book together with the id of the oldest queue item with the same ISBN. This item leaves
+    /// the queue when the book is saved. Later items may be other copies, so they stay in the queue.
+    func answeringItem(_ confirmed: Confirmed) async throws -> Confirmed {
+        guard let isbn = confirmed.isbn, !confirmed.preset.isWishlist else { return confirmed }
+        let item = try await library.items(in: [.waiting]).first { $0.isbn == isbn }
+        return item.map { confirmed.answering($0.id) } ?? confirmed
+    }
+
     /// Returns the response to a request that saves a book: 201 with the book's JSON and `change`.
     ///
     /// - Throws: ``RequestRefusal`` (409 `owned`) if nothing was saved, because the edition is owned already.

@@ -21,13 +21,15 @@ struct SourcesPage: Sendable {
             throw RequestRefusal.notFound("comparison")
         }
         // What a person has taken is shown at once; the sources are asked again only on a new visit.
-        let known = try request.queryValue("of").flatMap { id in parts.comparisons[id].map { (id, $0) } }
+        let known = try request.queryValue("of").flatMap { id in
+            parts.comparisons[id].flatMap { $0.isbn == isbn ? (id, $0.records) : nil }
+        }
         let (id, records): (String, [SourceRecord])
         if let known {
             (id, records) = known
         } else {
             records = await search.records(of: isbn)
-            id = parts.comparisons.keep(records)
+            id = parts.comparisons.keep(Comparison(isbn: isbn, records: records))
         }
         let fields = FieldComparison.all(book.edition.metadata, with: records).map { comparison -> View in
             [
@@ -37,7 +39,10 @@ struct SourcesPage: Sendable {
             ]
         }
         let silent = records.filter { $0.metadata == nil }.map { record -> View in
-            ["name": texts.source(record.source), "isMissing": record.answer == .notFound]
+            let state =
+                record.hasFailed
+                ? "silent" : record.answer == .notFound ? "missing" : record.isWeak ? "weak" : "notAsked"
+            return ["name": texts.source(record.source), "state": texts("sources.\(state)")]
         }
         let content: View = [
             "book": book.id.rawValue, "name": book.displayTitle.cleanedLine, "comparison": id, "fields": fields,
@@ -81,8 +86,9 @@ struct SourcesPage: Sendable {
         let copy = try context.id(of: Copy.self)
         let sent = try await request.object()
         try sent.checkMembers(["comparison", "field", "source"])
+        let isbn = try await book(context).edition.isbn
         let record = try record(
-            of: sent.text("comparison").value, from: sent.text("source").value.flatMap(SourceName.init))
+            of: sent.text("comparison").value, from: sent.text("source").value.flatMap(SourceName.init), isbn)
         guard let field = try sent.text("field").value.flatMap(Metadata.Field.init),
             FieldComparison.fields.contains(field), record.text(of: field) != nil
         else { throw RequestRefusal.notFound("value") }
@@ -98,9 +104,10 @@ struct SourcesPage: Sendable {
         return try await parts.offeredCover(at: record.coverURL)
     }
 
-    private func record(of comparison: String?, from source: SourceName?) throws -> Metadata {
-        guard let comparison, let source, let records = parts.comparisons[comparison],
-            let record = records.first(where: { $0.source == source })?.metadata
+    /// - Parameter isbn: the ISBN that the comparison must be about; `nil` if it does not matter.
+    private func record(of comparison: String?, from source: SourceName?, _ isbn: ISBN? = nil) throws -> Metadata {
+        guard let comparison, let source, let found = parts.comparisons[comparison], isbn == nil || isbn == found.isbn,
+            let record = found.records.first(where: { $0.source == source })?.metadata
         else { throw RequestRefusal.notFound("comparison") }
         return record
     }
@@ -112,6 +119,12 @@ struct SourcesPage: Sendable {
         try book.checkOutsideTrash()
         return book
     }
+}
+
+/// The records of sources about one book.
+struct Comparison: Sendable {
+    let isbn: ISBN
+    let records: [SourceRecord]
 }
 
 extension KioskParts {

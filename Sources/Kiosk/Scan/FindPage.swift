@@ -45,6 +45,8 @@ struct FindPage: Sendable {
                 view["silent"] = texts("find.silent", ["sources": silent.joined(separator: ", ")])
             }
             view["byHand"] = "/add?title=" + PercentEncoding.encoded(query.title)
+        } else if !title.isEmpty {
+            view["outcome"] = texts("find.notFound")
         }
         return try await parts.pages.render(
             Pages.Page(template: "find", title: texts("find.title"), tab: .scan, view: view), context)
@@ -122,9 +124,10 @@ struct FindPage: Sendable {
         let station = parts.ports.station
         let metadata = await station.titles?.record(of: offer) ?? offer.metadata
         let preset = await station.snapshot(limit: 0).preset
-        let confirmed = try Confirmed(
+        let entered = try Confirmed(
             enteredBy: .form, request: body.request.map { String($0.prefix(64)) } ?? ID<Confirmed>().rawValue,
             isbn: offer.isbn, metadata: metadata, preset: preset, anotherCopy: body.anotherCopy ?? false)
+        let confirmed = try await parts.answeringItem(entered)
         let now = parts.ports.now()
         let result = try await station.enter(confirmed) {
             try await parts.library.enter(confirmed, notes: [], dates: DateEdit(), at: now) { _ in }

@@ -199,7 +199,7 @@ struct KioskParts: Sendable {
     let authenticator: Authenticator
     let uploads = PhotoUploads()
     let searches = RecentAnswers<FoundEditions>()
-    let comparisons = RecentAnswers<[SourceRecord]>()
+    let comparisons = RecentAnswers<Comparison>()
     /// The identifier of this run of the service; see ``EventRoutes/run``.
     let run = ID<KioskServer>().rawValue
     let logger: Logger

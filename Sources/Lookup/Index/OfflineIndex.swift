@@ -64,21 +64,15 @@ public struct OfflineIndex: MetadataSource {
     /// Finds editions by words of their titles and their authors' names. All words must occur; the last word of each
     /// text may be the beginning of one.
     ///
-    /// - Returns: at most `limit` editions. Those with exactly this title come first, and then shorter titles before
-    ///   longer ones; of equal ones, the more complete record comes first.
-    public func find(_ query: TitleQuery, limit: Int) async throws(SourceError) -> [EditionOffer] {
-        let found: [EditionOffer]?
+    /// - Returns: at most `limit` editions, or `nil` if the index was built without words. Editions with exactly this
+    ///   title come first, and then shorter titles before longer ones; of equal ones, the more complete record comes
+    ///   first.
+    public func find(_ query: TitleQuery, limit: Int) async throws(SourceError) -> [EditionOffer]? {
         do {
-            found = try await database.read { db in try TitleWordSearch(query, db)?.offers(limit: limit) }
+            return try await database.read { db in try TitleWordSearch(query, db)?.offers(limit: limit) }
         } catch {
             throw damage(error)
         }
-        guard let found else {
-            let reason =
-                "the offline index \(path) has only numbers; build it again without --numbers-only to find titles"
-            throw SourceError(source: name, reason: reason)
-        }
-        return found
     }
 
     private func damage(_ error: any Error) -> SourceError {

@@ -152,7 +152,10 @@ private struct IndexBuild {
     ) throws -> OfflineIndexBuilder.Report {
         if !checkpoint.isRead {
             try readDumps(progress)
-            try check(checkpoint.counts)
+        }
+        // A build that was begun without this check may go on with it.
+        try check(checkpoint.counts)
+        if !checkpoint.isRead {
             guard !staging.runs.isEmpty else { throw OfflineIndexError.noEditions(paths: dumpFiles) }
             checkpoint.isRead = true
             try checkpoint.store(target.checkpoint, identity, staging)
@@ -194,13 +197,13 @@ private struct IndexBuild {
                 guard !parsing.isEmpty else { break }
                 let (batch, job) = parsing.removeFirst()
                 let parsed = try job.value()
-                let isWritten = try staging.add(parsed)
+                try staging.add(parsed)
                 checkpoint.counts.add(parsed.counts)
                 checkpoint.counts.tooLong += batch.tooLong
                 checkpoint.position = batch.end
                 progress(.init(stage: .reading, done: before + batch.offset, total: total))
                 let isCancelled = Task.isCancelled
-                if isCancelled || (isWritten && .now - last >= self.sizes.betweenCheckpoints) {
+                if isCancelled || .now - last >= self.sizes.betweenCheckpoints {
                     try staging.flush()
                     try checkpoint.store(target.checkpoint, identity, staging)
                     last = .now

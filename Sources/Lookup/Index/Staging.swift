@@ -46,10 +46,8 @@ struct Staging {
         (runSize, repeatedLimit) = (sizes.run, sizes.repeated)
     }
 
-    /// Takes over the rows of a batch, in the order of the dump.
-    ///
-    /// - Returns: true if a run was written.
-    mutating func add(_ batch: ParsedBatch) throws(OfflineIndexError) -> Bool {
+    /// Takes over the rows of a batch, in the order of the dump. If they fill the memory, they are written.
+    mutating func add(_ batch: ParsedBatch) throws(OfflineIndexError) {
         for edition in batch.editions where !seen.insert(edition.id) {
             repeated[edition.id] = max(repeated[edition.id] ?? 0, edition.revision)
             guard repeated.count <= repeatedLimit else { throw .repeated }
@@ -67,9 +65,7 @@ struct Staging {
         for text in batch.works {
             try works.put(batch.texts[text.range], number: text.number, revision: text.revision, &end)
         }
-        guard run.count >= runSize else { return false }
-        try flush()
-        return true
+        if run.count >= runSize { try flush() }
     }
 
     /// Writes the rows that are in memory.

@@ -81,8 +81,9 @@ struct LibraryMergeCommand: AsyncParsableCommand {
         discussion: """
             The first book is kept. It gets what it lacks from the others, and everything
             that belongs to them: readings, sessions, notes, quotes and tags. Where both
-            have a value, that of the first book stays, and the other one is written into
-            a note.
+            have a value, that of the first book stays. If you have entered the other one
+            yourself, it is written into a note. Other copies of an edition that is merged
+            become copies of the first book's edition.
 
             Books with different ISBNs are usually different editions, so they are merged
             only with --editions. The other ISBN is then kept among the identifiers.
@@ -115,11 +116,11 @@ struct LibraryMergeCommand: AsyncParsableCommand {
         }
         let question = "Merge \(quoted(preview.merged.map(\.displayTitle))) into \(quoted([kept.displayTitle]))?"
         let isAsked = !yes && !output.json
-        if isAsked { show(preview, "Kept") }
+        if isAsked { show(preview, "Would be kept") }
         guard try Asking.mayGoOn(question, yes: yes, json: output.json) else { return }
         let result = try await library.merge(names, into: kept.id, options, at: Date())
         if output.json { return Output.shared.printLine(result.book.json) }
-        if !isAsked { show(result, "Kept") }
+        show(result, "Kept")
         Output.shared.printChange(["Merged: \(result.book.displayTitle.oneLine)"], result.change)
     }
 
@@ -127,6 +128,10 @@ struct LibraryMergeCommand: AsyncParsableCommand {
         Output.shared.printLine("\(verb): \(BookList.line(for: result.book, width: 80))")
         for book in result.merged {
             Output.shared.printLine("  \(keepCopies ? "its copy" : "merged")  \(BookList.line(for: book, width: 80))")
+        }
+        if result.followers > 0 {
+            let others = result.followers == 1 ? "1 other copy follows" : "\(result.followers) other copies follow"
+            Output.shared.printLine("  \(others), because the edition is merged")
         }
         if !result.filled.isEmpty {
             Output.shared.printLine("  filled in: \(result.filled.map(\.rawValue).joined(separator: ", "))")
@@ -163,9 +168,12 @@ struct LibraryMissingCommand: AsyncParsableCommand {
         if found == 0 { throw ExitCode(ExitStatus.nothing.rawValue) }
         guard !output.json, !filters.counts else { return }
         let lack = found == 1 ? "lacks" : "lack"
-        Output.shared.printNotice(
-            "\(counted(found, "book")) \(lack) \(MissingField.listed(Set(fields))). To fill in what online sources know, run 'scan library refresh'."
-        )
+        // Sources are asked by ISBN, so they cannot give one.
+        let advice =
+            Set(fields) == [.isbn]
+            ? "To find the edition by its title, run 'scan find'; to enter its ISBN, run 'scan library edit BOOK --isbn'."
+            : "To fill in what online sources know about books with an ISBN, run 'scan library refresh'."
+        Output.shared.printNotice("\(counted(found, "book")) \(lack) \(MissingField.listed(Set(fields))). \(advice)")
     }
 }
 

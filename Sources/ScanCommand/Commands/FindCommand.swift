@@ -15,9 +15,9 @@ struct FindCommand: AsyncParsableCommand {
             Books and the catalogue of your language, and lists the editions, the best
             first. Press the number of one to save it, or give it with --take.
 
-            --language is an ISO 639 code such as de. By default, it is the language of
-            this system. Of the catalogues, dnb answers for de, bnf for fr, bn for pl, and
-            libris for sv.
+            --language is a code of ISO 639-1 such as de. By default, it is the language
+            of this system. Of the catalogues, dnb answers for de, bnf for fr, bn for pl,
+            and libris for sv.
 
               scan find "die welt von gestern" --author zweig
               scan find solaris --take 2 --shelf Attic
@@ -44,6 +44,10 @@ struct FindCommand: AsyncParsableCommand {
 
     func validate() throws {
         if words.isEmpty, image == nil { throw ValidationError("Give words of the title, or a photo with --image.") }
+        if let language, language.count != 2 || !language.allSatisfy({ $0.isASCII && $0.isLetter }) {
+            throw ValidationError("--language must be a code of two letters, such as de.")
+        }
+        if let take, take < 1 { throw ValidationError("--take must be 1 or more.") }
         if !words.isEmpty, image != nil { throw ValidationError("Use either words of the title or --image.") }
     }
 
@@ -55,7 +59,7 @@ struct FindCommand: AsyncParsableCommand {
         let library = try wiring.openExistingLibrary()
         let finder = wiring.titleFinder(library)
         if !output.json { Output.shared.showStatus("  searching …") }
-        let (answer, choices) = try await finder.find(query, language: language)
+        let (answer, choices) = try await finder.find(query, language: language?.lowercased())
         Output.shared.showStatus("")
         if let take {
             guard choices.indices.contains(take - 1) else {
@@ -78,14 +82,26 @@ struct FindCommand: AsyncParsableCommand {
         try report(answer)
     }
 
+    /// Reads the print in one photo.
+    private func page(_ image: String) throws -> PrintedPage {
+        guard !PhotoFolder.isFolder(image) else {
+            throw CommandError(.usage, "\(image.printable) is a folder. Give one photo with --image.")
+        }
+        let tesseract = try Tesseract(inFolders: ProcessInfo.processInfo.environment["PATH"] ?? "")
+        do {
+            return try tesseract.read(image == "-" ? PhotoInput.standardInput.open() : PhotoFile(path: image))
+        } catch let error as PhotoError {
+            throw CommandError(.unreadable, "\(error).")
+        }
+    }
+
     /// Returns the words to search for, as they were given or read from the photo.
     ///
     /// - Returns: nil if the person cancels.
     private func query(_ keyboard: Keyboard?) async throws -> TitleQuery? {
         var (title, author) = (words.joined(separator: " "), author)
         if let image {
-            let page = try Tesseract(inFolders: ProcessInfo.processInfo.environment["PATH"] ?? "")
-                .read(PhotoInput.expand([image]).photos.first?.open() ?? PhotoFile(path: image))
+            let page = try page(image)
             title = page.title
             if let isbn = page.isbns.first?.isbn {
                 Output.shared.printNotice(
@@ -101,6 +117,10 @@ struct FindCommand: AsyncParsableCommand {
             } else if !title.isEmpty {
                 Output.shared.printNotice("Searching for \"\(title.oneLine)\".")
             }
+        }
+        let number = TypedNumber(text: title, origin: .typed)
+        if number.isBook {
+            throw CommandError(.usage, "\(title.oneLine) is an ISBN. Run 'scan --isbn \(title.oneLine)'.")
         }
         guard let query = TitleQuery(title: title, author: author) else {
             throw image == nil
@@ -141,6 +161,12 @@ struct FindCommand: AsyncParsableCommand {
             enteredBy: .form, isbn: choice.offer.isbn, metadata: await finder.record(of: choice.offer),
             preset: preset.preset(), anotherCopy: anotherCopy)
         let library = try wiring.openLibrary()
+        // The library recognises an owned edition by its ISBN only.
+        if !anotherCopy, choice.offer.isbn == nil,
+            let owned = try await wiring.titleFinder(library).ownedCopy(of: choice.offer)
+        {
+            return try await LibraryAddCommand.show(.owned(owned), in: library, output)
+        }
         let result = try await library.enter(confirmed, notes: [], dates: DateEdit(), at: Date()) { _ in }
         try await LibraryAddCommand.show(result, in: library, output)
         let report = ExitReport()

@@ -14,7 +14,8 @@ struct IndexCommand: AsyncParsableCommand {
             command goes on where it was.
 
               scan index build editions.txt.gz authors.txt.gz --out index.sqlite
-              scan index build editions.txt.gz authors.txt.gz --language de,en --out index.sqlite
+              scan index build editions.txt.gz authors.txt.gz --language de,en \\
+                --out index.sqlite
               scan index update editions.txt.gz authors.txt.gz
               scan index info index.sqlite
               BOOKPLATE_INDEX=index.sqlite scan lookup 9780441478125
@@ -111,7 +112,10 @@ struct IndexCommand: AsyncParsableCommand {
     }
 
     private static func codes(_ text: String?) -> [String] {
-        (text ?? "").split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
+        guard let text else { return [] }
+        return text.split(separator: ",", omittingEmptySubsequences: false).map {
+            $0.trimmingCharacters(in: .whitespaces)
+        }
     }
 
     /// Builds an index, shows the progress and prints the result.

@@ -10,8 +10,9 @@ struct LibrarySourcesCommand: AsyncParsableCommand {
         commandName: "sources", abstract: "Compare a book with the record of each source, and choose field by field.",
         discussion: """
             Asks every source that is switched on, and shows for each field which values
-            they give; ✓ marks what the library has. --take sets a field to the value of
-            a source. No refresh changes it afterwards, and `scan undo` takes it back.
+            they give; a check mark is at what the library has. --take sets a field to
+            the value of a source. No refresh changes it afterwards, and `scan undo`
+            takes it back.
 
             The fields are title, subtitle, authors, publisher, publishedDate, pageCount,
             language, originalLanguage, format, series, subjects, description and
@@ -46,7 +47,7 @@ struct LibrarySourcesCommand: AsyncParsableCommand {
             try await take(choices, from: records, for: book, in: library)
         }
         guard !records.contains(where: { $0.metadata != nil }) else { return }
-        let isOutage = records.contains { if case .notFound = $0.answer { false } else { true } }
+        let isOutage = records.contains(where: \.hasFailed) || !records.contains { $0.answer == .notFound }
         throw ExitCode(isOutage ? ExitStatus.unavailable.rawValue : ExitStatus.nothing.rawValue)
     }
 
@@ -79,7 +80,7 @@ struct LibrarySourcesCommand: AsyncParsableCommand {
             }
             guard let metadata = record.metadata, metadata.text(of: field) != nil else {
                 let reason = record.reason ?? "it has no \(field.label) for this book"
-                throw CommandError(.nothing, "\(source.displayName): \(reason).")
+                throw CommandError(record.hasFailed ? .unavailable : .nothing, "\(source.displayName): \(reason).")
             }
             taken[field] = metadata
         }

@@ -47,13 +47,13 @@ package struct EditionList {
             shown.upperBound < choices.count ? "[n] next" : "", first > 0 ? "[p] previous" : "", "[Esc] cancel",
         ].filter { !$0.isEmpty }.joined(separator: "  ")
         let place = choices.count > page ? "  \(first + 1) to \(shown.upperBound) of \(choices.count)" : ""
-        return shown.flatMap { lines(for: choices[$0], number: $0 - first + 1, width: width) }
+        return shown.flatMap { lines(for: choices[$0], label: "[\($0 - first + 1)]", width: width) }
             + [(text: "  " + keys + place, ink: .faint)]
     }
 
     /// Returns the lines for one edition: its title and authors, what tells it from other editions, and what the
     /// library has of it.
-    private func lines(for choice: EditionChoice, number: Int, width: Int) -> [(text: String, ink: Ink)] {
+    private func lines(for choice: EditionChoice, label: String, width: Int) -> [(text: String, ink: Ink)] {
         let metadata = choice.offer.metadata
         let room = max(30, width - 5)
         let title = [metadata.title, metadata.subtitle].compactMap { $0?.oneLine }.joined(separator: ": ")
@@ -65,7 +65,7 @@ package struct EditionList {
             choice.source?.displayName,
         ].compactMap { $0?.oneLine }
         var lines: [(text: String, ink: Ink)] = [
-            ("\("\(number)".padded(2))  \("\(title) · \(authors)".fitted(room))", .strong)
+            ("\(label.padded(3)) \("\(title) · \(authors)".fitted(room))", .strong)
         ]
         lines += facts.joined(separator: " · ").wrapped(room).map { ("    " + $0, .faint) }
         if let owned = choice.owned {
@@ -81,7 +81,7 @@ package struct EditionList {
 extension EditionList {
     /// Prints all editions, each with its number.
     package func show(width: Int = terminalSize().columns) {
-        for place in choices.indices { Self.draw(lines(for: choices[place], number: place + 1, width: width)) }
+        for place in choices.indices { Self.draw(lines(for: choices[place], label: "\(place + 1)", width: width)) }
     }
 
     /// Shows nine editions at a time, until the person presses the digit of one.

@@ -461,7 +461,10 @@ struct Prompt {
     }
 
     private mutating func pressInEditions(_ key: Keyboard.Key) async {
-        guard var list = editions, let row = open else { return }
+        guard var list = editions, let row = open else {
+            editions = nil
+            return
+        }
         let step = list.press(key)
         editions = step == .choosing ? list : nil
         switch step {

@@ -4,7 +4,7 @@
 import { attempt } from "./acts.js";
 import { refresh } from "./live.js";
 import { toast } from "./messages.js";
-import { callAPI } from "./requests.js";
+import { callAPI, Refusal } from "./requests.js";
 import { text } from "./texts.js";
 
 const photo = document.getElementById("photo"), state = document.getElementById("photo-state");
@@ -88,7 +88,12 @@ async function edit(blob) {
 photo.addEventListener("change", () => { if (photo.files[0]) edit(photo.files[0]); });
 document.addEventListener("click", (event) => {
   const button = event.target.closest("[data-edits-photo]");
-  if (button) attempt(async () => edit(await (await fetch(button.dataset.editsPhoto)).blob()));
+  if (!button) return;
+  attempt(async () => {
+    const answer = await fetch(button.dataset.editsPhoto);
+    if (!answer.ok) throw new Refusal(answer.status);
+    await edit(await answer.blob());
+  });
 });
 document.getElementById("photo-turn").addEventListener("click", () => { turns = (turns + 1) % 4; draw(); });
 for (const slider of sliders) slider.addEventListener("input", draw);
