@@ -82,14 +82,15 @@ extension LibraryFile: Covers {
         return true
     }
 
-    /// Returns true if the edition has a better fetched picture of its present cover address. Another process may have
-    /// fetched it from another source.
+    /// Returns true if the edition has a better fetched picture: another process may have fetched it from another
+    /// source. If a person has chosen the address, its picture is better than any other.
     private func hasBetterCover(than bytes: [UInt8], _ edition: ID<Edition>) async throws -> Bool {
         let isPresent = try await read { db in
             try db.row(
                 """
                 SELECT 1 FROM cover JOIN edition ON edition.id = cover.edition
-                WHERE edition.uuid = ? AND cover.state = 'fetched' AND retryAt IS NOT 0
+                WHERE edition.uuid = ? AND cover.state = 'fetched'
+                    AND NOT EXISTS (SELECT 1 FROM json_each(editedFields) WHERE value = 'coverURL')
                 """, [edition.rawValue]) != nil
         }
         guard isPresent, let present = try await cover(of: edition) else { return false }

@@ -248,10 +248,10 @@ struct StoredEdition {
         if new.metadata.coverURL != edition.metadata.coverURL {
             // The stored picture came from the old address, and stays until there is one from the new address. A
             // person's own photo stays in any case.
-            let isLeft = new.metadata.coverURL == nil
+            let isRemoved = new.metadata.coverURL == nil
             try db.run(
                 "DELETE FROM cover WHERE edition = ? AND state <> 'person' AND (? OR state <> 'fetched')",
-                [row, isLeft])
+                [row, isRemoved])
             try db.run("UPDATE cover SET retryAt = 0 WHERE edition = ? AND state = 'fetched'", [row])
         }
     }

@@ -118,11 +118,8 @@ public struct LookupChain: MetadataLookup {
         guard !incomplete.isEmpty || !begun.isEmpty else { return }
         let sources: LookupSources
         do { sources = try await self.sources() } catch {
-            let left = SourceOrder.standard.sources.map { NotAsked($0, unreadable: error) }
-            for draft in incomplete {
-                output.answers.yield(
-                    draft.answer(LookupSources(order: .standard, notAsked: left), at: policy.time.date()))
-            }
+            let none = LookupSources(unreadable: error)
+            for draft in incomplete { output.answers.yield(draft.answer(none, at: policy.time.date())) }
             for answer in begun { output.answers.yield(answer) }
             return
         }
@@ -189,6 +186,11 @@ public struct LookupChain: MetadataLookup {
             }
         }
         return sources
+    }
+
+    /// Returns the sources as ``sources()``, and none if the setting cannot be read.
+    func sourcesOrNone() async -> LookupSources {
+        do { return try await sources() } catch { return LookupSources(unreadable: error) }
     }
 
     /// The answers of a source that is asked at once; none for books that were left out, because another source had a
@@ -383,6 +385,13 @@ struct LookupSources: Sendable {
     var available: [any OnlineSource] = []
     /// The other sources that are switched on, with the reason why they cannot be queried.
     var notAsked: [NotAsked] = []
+}
+
+extension LookupSources {
+    /// No sources, because it is not known which are switched on.
+    init(unreadable error: any Error) {
+        self.init(order: .standard, notAsked: SourceOrder.standard.sources.map { NotAsked($0, unreadable: error) })
+    }
 }
 
 extension NotAsked {

@@ -3,20 +3,11 @@ import Bookplate
 extension LookupChain: RecordSearch {
     /// Asks the index and every source that may have the book, all at once. Each source has 8 s.
     public func records(of isbn: ISBN) async -> [SourceRecord] {
-        var order = SourceOrder.standard
-        var records = notAsked.map { SourceRecord(source: $0.source, answer: .notAsked(reason: $0.reason)) }
-        var asked: [any OnlineSource] = []
-        do {
-            let sources = try await sources()
-            order = sources.order
-            asked = sources.available.filter { $0.isAsked(for: isbn, found: nil) }
-            records += sources.notAsked.map {
-                SourceRecord(source: $0.source, answer: .notAsked(reason: $0.reason, isForNow: $0.isForNow))
-            }
-        } catch {
-            records += SourceOrder.standard.sources.map {
-                SourceRecord(source: $0, answer: .notAsked(reason: NotAsked($0, unreadable: error).reason))
-            }
+        let sources = await sourcesOrNone()
+        let order = sources.order
+        let asked = sources.available.filter { $0.isAsked(for: isbn, found: nil) }
+        var records = (notAsked + sources.notAsked).map {
+            SourceRecord(source: $0.source, answer: .notAsked(reason: $0.reason, isForNow: $0.isForNow))
         }
         let unreachable = UnreachableSources()
         await withTaskGroup(of: SourceRecord.self) { group in

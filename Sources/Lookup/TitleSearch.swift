@@ -6,17 +6,10 @@ extension LookupChain: TitleSearch {
     private static let numbersOnly = "it has only numbers; build it again without --numbers-only to find titles"
 
     public func find(_ query: TitleQuery, language: String?) async -> TitleAnswer {
-        var answer = TitleAnswer(notAsked: notAsked)
-        var order = SourceOrder.standard
-        var asked: [any TitleSource] = []
-        do {
-            let sources = try await sources()
-            order = sources.order
-            asked = sources.available.compactMap { $0 as? any TitleSource }.filter { $0.isAskedForTitles(in: language) }
-            answer.notAsked += sources.notAsked
-        } catch {
-            answer.notAsked += SourceOrder.standard.sources.map { NotAsked($0, unreadable: error) }
-        }
+        let sources = await sourcesOrNone()
+        let order = sources.order
+        let asked = sources.available.compactMap { $0 as? any TitleSource }.filter { $0.isAskedForTitles(in: language) }
+        var answer = TitleAnswer(notAsked: notAsked + sources.notAsked)
         var found: [(rank: Int, offers: [EditionOffer])] = []
         for (source, result) in await ask(asked, query).sorted(by: { order.rank(of: $0.0) < order.rank(of: $1.0) }) {
             switch result {

@@ -140,13 +140,14 @@ struct Wiring {
         return RateLimitFile(path: settings.paths.rateLimitsFile, isShared: false)
     }
 
-    func captureFlow(_ library: LibraryFile) -> CaptureFlow {
-        CaptureFlow(queue: library, shelf: library, lookup: lookup(library))
+    /// - Parameter lookup: the chain of the command, so that an index that cannot be read is reported once.
+    func captureFlow(_ library: LibraryFile, _ lookup: LookupChain) -> CaptureFlow {
+        CaptureFlow(queue: library, shelf: library, lookup: lookup)
     }
 
-    func titleFinder(_ library: LibraryFile?) -> TitleFinder {
-        let lookup = lookup(library)
-        return TitleFinder(search: lookup, lookup: lookup, shelf: library, language: Self.systemLanguage)
+    /// - Parameter lookup: the chain of the command, as for ``captureFlow(_:_:)``.
+    func titleFinder(_ library: LibraryFile?, _ lookup: LookupChain) -> TitleFinder {
+        TitleFinder(search: lookup, lookup: lookup, shelf: library, language: Self.systemLanguage)
     }
 
     /// The language of the locale, such as "de" of "de_AT.UTF-8"; `nil` for the locales C and POSIX.
@@ -178,7 +179,7 @@ struct Wiring {
     func catchUp(_ library: LibraryFile, saved: Int, isAttended: Bool, _ report: ExitReport) async {
         guard !isOffline else { return }
         do {
-            let flow = captureFlow(library)
+            let flow = captureFlow(library, lookup(library))
             _ = try await withTimeLimit(.seconds(8)) { try await flow.lookUpDue { _ in } }
             Interrupts.handle { "Interrupted. Nothing is lost; the next run fills in what is still missing." }
             try await fillGaps(library, flow, patience: isAttended ? .seconds(8) : .seconds(150))

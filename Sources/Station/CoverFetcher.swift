@@ -38,8 +38,11 @@ public struct CoverFetcher: Sendable {
                 let (best, failure) = await best(of: cover.addresses)
                 if let best {
                     if try await covers.keepCover(best, of: cover.edition) { stored += 1 }
-                    // A source that failed may have a better one.
-                    if let failure { try await covers.recordMissingCover(of: cover.edition, retryAt: retry(failure)) }
+                    // A source that failed may have a better one. One that is switched off or has used up its quota is
+                    // no reason to fetch the same picture every day.
+                    if let failure, failure.retryAfter ?? .zero < .seconds(86_400) {
+                        try await covers.recordMissingCover(of: cover.edition, retryAt: retry(failure))
+                    }
                 } else if let failure {
                     throw failure
                 } else {

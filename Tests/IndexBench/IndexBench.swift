@@ -11,7 +11,7 @@ import Lookup
 struct IndexBench {
     static func main() async throws {
         var arguments = Array(CommandLine.arguments.dropFirst())
-        guard arguments.count >= 2 else { fatalError("see the comment in IndexBench.swift") }
+        guard arguments.count >= 2 else { usage() }
         let (command, index) = (arguments[0], arguments[1])
         arguments.removeFirst(2)
         switch command {
@@ -49,8 +49,15 @@ struct IndexBench {
                     )
                 }
             }
-        default: fatalError("unknown command \(command)")
+        default: usage()
         }
+    }
+
+    private static func usage() -> Never {
+        let usage =
+            "usage: IndexBench build INDEX [--numbers-only] DUMP... | number INDEX ISBN... | titles INDEX ROUNDS\n"
+        FileHandle.standardError.write(Data(usage.utf8))
+        exit(64)
     }
 
     private static func seconds(_ duration: Duration) -> Double { duration / .seconds(1) }

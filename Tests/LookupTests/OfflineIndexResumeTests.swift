@@ -7,7 +7,7 @@ import Testing
 
 @testable import Lookup
 
-/// Builds that are cut off and go on, and updates.
+/// Interrupted builds that resume, and updates.
 @Suite struct OfflineIndexResumeTests: IndexBuilding {
     let scratch: Scratch
 
@@ -52,6 +52,21 @@ import Testing
         await #expect(throws: OfflineIndexError.cancelled) { try await goOn(files, cutAfter: calls) }
     }
 
+    @Test func `a dump without editions has checkpoints, too`() throws {
+        let padding = String(repeating: "x", count: 900)
+        let authors = try dump(
+            (1...8000).map { row("author", "/authors/OL\($0)A", #"{"name": "Author \#($0)", "bio": "\#(padding)"}"#) },
+            "authors.txt")
+        let editions = try dump(rows(100), "editions.txt")
+        let checkpoint = index + ".checkpoint"
+        var isThere: [Bool] = []
+        _ = try OfflineIndexBuilder.build([authors, editions], to: index, .everything, Self.small) { progress in
+            if progress.stage == .reading { isThere.append(FileManager.default.fileExists(atPath: checkpoint)) }
+        }
+        // The first batch is reported before the first checkpoint.
+        #expect(isThere.count > 3 && isThere.dropFirst().allSatisfy { $0 })
+    }
+
     @Test(arguments: ["txt", "txt.gz", "members.txt.gz"])
     func `a build that is cut again and again gives the same bytes as one that is not`(_ kind: String) async throws {
         let rows = rows(12_000)
@@ -73,7 +88,7 @@ import Testing
             // Each run gets a little further: one more report of progress than what is needed to do anything at all.
             do {
                 let report = try await goOn([file], cutAfter: 2)
-                #expect(report.hasGoneOn && report.editions == whole.editions && report.rowsRead == whole.rowsRead)
+                #expect(report.isResumed && report.editions == whole.editions && report.rowsRead == whole.rowsRead)
                 break
             } catch OfflineIndexError.cancelled {
                 cuts += 1
@@ -97,7 +112,7 @@ import Testing
         // What is written after the checkpoint does not count.
         await #expect(throws: OfflineIndexError.cancelled) { try await goOn([file], cutAfter: 4) }
         try checkpoint.write(to: URL(fileURLWithPath: index + ".checkpoint"))
-        #expect(try await goOn([file]).hasGoneOn)
+        #expect(try await goOn([file]).isResumed)
         #expect(try indexBytes() == expected)
     }
 
@@ -116,7 +131,7 @@ import Testing
         default: try Data().write(to: URL(fileURLWithPath: index + ".rows"))
         }
         let report = try OfflineIndexBuilder.build([file], to: index, options, Self.small) { _ in }
-        #expect(!report.hasGoneOn)
+        #expect(!report.isResumed)
         #expect(report.rowsRead == (change == "dump" ? 12_001 : 12_000))
     }
 

@@ -53,7 +53,7 @@ import Testing
             let before = try scan.run("library", "list", "--json").out
             let trial = try scan.run("library", "merge", kept, other, "--dry-run")
             #expect(trial.status == 0 && trial.out.contains("Would be kept: 978-0-441-17271-9  Dune"))
-            #expect(trial.out.contains("filled in: ") && trial.out.contains("pageCount"))
+            #expect(trial.out.contains("filled in: ") && trial.out.contains("pages"))
             let planned = try scan.run("library", "merge", kept, other, "--dry-run", "--json").objects()[0]
             #expect(planned["id"] as? String == kept && planned["shelf"] as? String == "Attic")
             #expect(try scan.run("library", "list", "--json").out == before)

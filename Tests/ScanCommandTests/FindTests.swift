@@ -21,13 +21,9 @@ import Testing
         let (openLibrary, googleBooks) = (try FaultServer(), try FaultServer())
         openLibrary.on("/search.json", .json(Self.search))
         openLibrary.on("/works/OL5W/editions.json", .json(Self.editions))
-        openLibrary.on("/api/books", .json("{}"))
-        googleBooks.on("/books/v1/volumes", .json(#"{"kind":"books#volumes","totalItems":0}"#))
         var scan = try ScanProcess()
         defer { try? scan.remove() }
-        scan.environment["BOOKPLATE_OPENLIBRARY_URL"] = openLibrary.address
-        scan.environment["BOOKPLATE_COVERS_URL"] = openLibrary.address
-        scan.environment["BOOKPLATE_GOOGLEBOOKS_URL"] = googleBooks.address
+        scan.ask(openLibrary, googleBooks)
         try body(scan, openLibrary)
     }
 
@@ -208,7 +204,8 @@ import Testing
             #expect(try scan.run("library", "show", "solaris", "--json").objects()[0]["publisher"] as? String == "Mine")
             for (choice, status, reason) in [
                 ("publisher", 64, "does not name a field"), ("isbn=dnb", 64, "does not name a field"),
-                ("publisher=nobody", 64, "is no source"), ("pageCount=openLibrary", 3, "it has no pages for this book"),
+                ("publisher=nobody", 64, "is not a source"),
+                ("pageCount=openLibrary", 3, "it has no pages for this book"),
                 ("publisher=googleBooks", 3, "Google Books: no record"), ("publisher=dnb", 3, "was not asked"),
             ] {
                 let refused = try scan.run("library", "sources", "solaris", "--take", choice)

@@ -17,13 +17,9 @@ import Testing
         _ body: (ScanProcess, FaultServer, FaultServer) throws -> Result
     ) throws -> Result {
         let (openLibrary, googleBooks) = (try FaultServer(), try FaultServer())
-        openLibrary.on("/api/books", .json("{}"))
-        googleBooks.on("/books/v1/volumes", .json(#"{"kind":"books#volumes","totalItems":0}"#))
         var scan = try ScanProcess()
         defer { try? scan.remove() }
-        scan.environment["BOOKPLATE_OPENLIBRARY_URL"] = openLibrary.address
-        scan.environment["BOOKPLATE_COVERS_URL"] = openLibrary.address
-        scan.environment["BOOKPLATE_GOOGLEBOOKS_URL"] = googleBooks.address
+        scan.ask(openLibrary, googleBooks)
         scan.environment["BOOKPLATE_CONTACT"] = "me@example.org"
         return try body(scan, openLibrary, googleBooks)
     }
@@ -353,5 +349,16 @@ import Testing
             let refused = try scan.run("lookup", Self.dune)
             #expect(refused.status == 78 && refused.err.contains("one or more of dnb, bnf"))
         }
+    }
+}
+
+extension ScanProcess {
+    /// Gives the program two sources, which know no book until a test says otherwise.
+    mutating func ask(_ openLibrary: FaultServer, _ googleBooks: FaultServer) {
+        openLibrary.on("/api/books", .json("{}"))
+        googleBooks.on("/books/v1/volumes", .json(#"{"kind":"books#volumes","totalItems":0}"#))
+        environment["BOOKPLATE_OPENLIBRARY_URL"] = openLibrary.address
+        environment["BOOKPLATE_COVERS_URL"] = openLibrary.address
+        environment["BOOKPLATE_GOOGLEBOOKS_URL"] = googleBooks.address
     }
 }

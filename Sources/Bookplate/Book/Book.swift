@@ -181,3 +181,19 @@ public enum Trash {
         return Int(min(max(days + Double(keptDays), 0), Double(keptDays)))
     }
 }
+
+extension Book {
+    /// The facts that set this edition apart from others of the same work: publisher, year and ISBN; the title if none
+    /// of them is known.
+    public var editionFacts: String {
+        let metadata = edition.metadata
+        let facts = [metadata.publisher, metadata.publishedDate.map { String($0.year) }, edition.isbn?.hyphenated]
+            .compactMap(\.self)
+        return facts.isEmpty ? displayTitle : facts.joined(separator: ", ")
+    }
+}
+
+extension [Book] {
+    /// The first copy that is owned and not in the trash.
+    var firstOwned: Book? { first { $0.copy.isOwned && $0.copy.deleted == nil } }
+}

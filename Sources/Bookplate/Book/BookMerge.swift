@@ -47,20 +47,15 @@ extension Metadata {
     /// are merged.
     fileprivate func enteredValues(among fields: Set<Field>, missingFrom other: Metadata) -> [LostValue] {
         let differing = fields.intersection(self.fields(differingFrom: other)).intersection(filledFields)
-        let names: [(Field, String, String?)] = [
-            (.title, "Title", title), (.subtitle, "Subtitle", subtitle),
-            (.authors, "Contributors", authors.map(\.name).joined(separator: ", ")),
-            (.publisher, "Publisher", publisher),
-            (.publishedDate, "Published", publishedDateText ?? publishedDate?.description),
-            (.pageCount, "Pages", pageCount.map(String.init)), (.language, "Language", language),
-            (.originalLanguage, "Original language", originalLanguage),
-            (.authorNationality, "Nationality", authorNationality), (.format, "Format", format?.rawValue),
-            (.series, "Series", [series, seriesNumber].compactMap(\.self).joined(separator: " ")),
-            (.description, "Description", description), (.subjects, "Subjects", subjects.joined(separator: ", ")),
-            (.coverURL, "Cover", coverURL), (.previewLink, "Preview", previewLink), (.infoLink, "Web page", infoLink),
+        let names: [(Field, String)] = [
+            (.title, "Title"), (.subtitle, "Subtitle"), (.authors, "Contributors"), (.publisher, "Publisher"),
+            (.publishedDate, "Published"), (.pageCount, "Pages"), (.language, "Language"),
+            (.originalLanguage, "Original language"), (.authorNationality, "Nationality"), (.format, "Format"),
+            (.series, "Series"), (.description, "Description"), (.subjects, "Subjects"), (.coverURL, "Cover"),
+            (.previewLink, "Preview"), (.infoLink, "Web page"),
         ]
-        return names.compactMap { field, name, value in
-            differing.contains(field) ? value.map { LostValue(name, $0) } : nil
+        return names.compactMap { field, name in
+            differing.contains(field) ? text(of: field).map { LostValue(name, $0) } : nil
         }
     }
 }

@@ -119,3 +119,9 @@ extension WorkIdentity {
         }.map { Substring($0) }
     }
 }
+
+extension Metadata {
+    /// The scheme of the identifiers that Open Library gives to works, in ``identifiers``. Editions with the same
+    /// identifier are editions of the same work.
+    public static let workScheme = "openlibrary_work"
+}

@@ -79,34 +79,3 @@ public struct FieldComparison: Sendable, Equatable {
         }
     }
 }
-
-extension Metadata {
-    /// The value of a field as one text for people; `nil` if the field is empty. Equal values have equal texts.
-    public func text(of field: Field) -> String? {
-        func listed(_ texts: [String], _ separator: String) -> String? {
-            texts.isEmpty ? nil : texts.joined(separator: separator)
-        }
-        return switch field {
-        case .title: title
-        case .subtitle: subtitle
-        case .authors:
-            listed(authors.map { $0.role == .author ? $0.name : "\($0.name) (\($0.role.rawValue))" }, ", ")
-        case .publisher: publisher
-        case .publishedDate: publishedDateText ?? publishedDate?.description
-        case .pageCount: pageCount.map(String.init)
-        case .language: language
-        case .originalLanguage: originalLanguage
-        case .authorNationality: authorNationality
-        case .format: format?.rawValue
-        case .series: series.map { name in seriesNumber.map { "\(name), \($0)" } ?? name }
-        case .description: description
-        case .subjects: listed(subjects, ", ")
-        case .coverURL: coverURL
-        case .previewLink: previewLink
-        case .infoLink: infoLink
-        case .identifiers:
-            listed(identifiers.sorted { $0.key < $1.key }.flatMap { key, texts in texts.map { "\(key):\($0)" } }, ", ")
-        case .isbn: nil
-        }
-    }
-}

@@ -51,14 +51,19 @@ public struct TitleAnswer: Sendable, Equatable {
     /// one of them is an online source.
     public var outcome: LookupOutcome.Name {
         if !offers.isEmpty { return .found }
-        if let failure = failures.first { return failure.outcome }
+        if let failure = decisive { return failure.outcome }
         return asked.contains { $0 != .offlineIndex } ? .notFound : .temporary
+    }
+
+    /// The failure that decides the outcome, as for a number: that of an online source, if there is one.
+    private var decisive: SourceFailure? {
+        failures.first { $0.error.source != .offlineIndex } ?? failures.first
     }
 
     /// The reason, for people, that no edition is offered; `nil` if there is one.
     public var reason: String? {
         if !offers.isEmpty { return nil }
-        if let failure = failures.first { return failure.error.description }
+        if let failure = decisive { return failure.error.description }
         if outcome == .notFound { return LookupOutcome.notFound(asked: asked).reason }
         return SourceError.noSourceAsked(notAsked).description
     }
@@ -95,34 +100,4 @@ public struct EditionChoice: Sendable, Equatable {
 
     /// The copy that makes the edition count as *owned already*; `nil` if there is none.
     public var owned: Book? { copies.firstOwned }
-}
-
-extension Book {
-    /// The facts that set this edition apart from others of the same work: publisher, year and ISBN; the title if none
-    /// of them is known.
-    public var editionFacts: String {
-        let metadata = edition.metadata
-        let facts = [metadata.publisher, metadata.publishedDate.map { String($0.year) }, edition.isbn?.hyphenated]
-            .compactMap(\.self)
-        return facts.isEmpty ? displayTitle : facts.joined(separator: ", ")
-    }
-}
-
-extension [Book] {
-    /// The first copy that is owned and not in the trash.
-    var firstOwned: Book? { first { $0.copy.isOwned && $0.copy.deleted == nil } }
-}
-
-extension Metadata {
-    /// The fields that all editions of a work in one language have in common.
-    public var ofWork: Metadata {
-        var work = Metadata()
-        for field: Field in [
-            .title, .subtitle, .authors, .authorNationality, .language, .originalLanguage, .series, .description,
-            .subjects,
-        ] { work.copy(field, from: self) }
-        work.identifiers[Metadata.workScheme] = identifiers[Metadata.workScheme]
-        work.sources[.identifiers] = work.identifiers.isEmpty ? nil : sources[.identifiers]
-        return work
-    }
 }

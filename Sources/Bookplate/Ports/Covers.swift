@@ -23,7 +23,7 @@ public protocol Covers: Sendable {
     /// Returns the editions among `editions` that have a stored picture.
     func keptCovers(among editions: [ID<Edition>]) async throws -> Set<ID<Edition>>
     /// Stores a fetched picture, unless the edition has a person's own photo or a better fetched picture
-    /// (``CoverPicture``). A picture of an earlier cover address is replaced in any case.
+    /// (``CoverPicture``). If a person has chosen the cover address, the picture is stored in any case.
     ///
     /// - Returns: false if there is no such edition. An undo may have removed it during the fetch.
     @discardableResult

@@ -29,12 +29,6 @@ public protocol Editions: Sendable {
     ) async throws -> MergeResult
 }
 
-extension Metadata {
-    /// The scheme of the identifiers that Open Library gives to works, in ``identifiers``. Editions with the same
-    /// identifier are editions of the same work.
-    public static let workScheme = "openlibrary_work"
-}
-
 /// Groups of books that are probably one thing twice.
 public struct Duplicates: Sendable, Equatable {
     /// The groups, probable mistakes first, then by title.
@@ -153,7 +147,7 @@ public enum MergeRefusal: Error, Hashable, Sendable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .alreadyOne(let title):
-            "there is nothing to merge: \"\(title.cleanedLine.prefix(80))\" is already one"
+            "there is nothing to merge: \"\(title.cleanedLine.prefix(80))\" is already a single book"
         case .differentISBNs(let kept, let other):
             "\(kept.hyphenated) and \(other.hyphenated) are different ISBNs, so the books are probably different editions"
         case .twoOpenReadings(let title):

@@ -84,6 +84,23 @@ struct CoverAPI: Sendable {
     }
 }
 
+extension KioskParts {
+    /// Fetches a cover that a source offers, so that browsers ask nobody but this service.
+    ///
+    /// - Throws: ``RequestRefusal`` (404) if there is none.
+    func offeredCover(at address: String?) async throws -> Response {
+        guard let fetch = ports.fetchCover, let address, let bytes = try await fetch.cover(at: address),
+            let type = PictureType(bytes)
+        else { throw RequestRefusal.notFound("cover") }
+        return Response(
+            status: .ok,
+            headers: [
+                .contentType: type.rawValue, .cacheControl: "private, max-age=3600",
+                .contentSecurityPolicy: "default-src 'none'; sandbox", .xContentTypeOptions: "nosniff",
+            ], body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
+    }
+}
+
 /// The picture formats that are sent to browsers. A picture's format is detected from its first bytes.
 enum PictureType: String, Sendable {
     case jpeg = "image/jpeg"

@@ -126,20 +126,3 @@ struct Comparison: Sendable {
     let isbn: ISBN
     let records: [SourceRecord]
 }
-
-extension KioskParts {
-    /// Fetches a cover that a source offers, so that browsers ask nobody but this service.
-    ///
-    /// - Throws: ``RequestRefusal`` (404) if there is none.
-    func offeredCover(at address: String?) async throws -> Response {
-        guard let fetch = ports.fetchCover, let address, let bytes = try await fetch.cover(at: address),
-            let type = PictureType(bytes)
-        else { throw RequestRefusal.notFound("cover") }
-        return Response(
-            status: .ok,
-            headers: [
-                .contentType: type.rawValue, .cacheControl: "private, max-age=3600",
-                .contentSecurityPolicy: "default-src 'none'; sandbox", .xContentTypeOptions: "nosniff",
-            ], body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
-    }
-}

@@ -1,15 +1,5 @@
 import Bookplate
 
-/// The search of a catalogue for titles, as a value.
-struct TitleRequest: Sendable {
-    /// The language of the people who ask this catalogue, as an ISO 639-1 code.
-    let language: String
-    /// Returns the path and the query of a request, as ``Catalogue/request``.
-    let request: @Sendable (TitleQuery) -> String
-    /// Reads an answer with status 200 or 404.
-    let read: @Sendable ([UInt8]) throws(LookupError) -> [EditionOffer]
-}
-
 /// A catalogue as a value: what to send, and how to read the answer. It sends nothing itself; whoever asks it keeps the
 /// deadline, the rate limit and the pause.
 struct Catalogue: Sendable {
@@ -148,4 +138,14 @@ struct Catalogue: Sendable {
         (query.titleWords.map { title + "%22\($0.percentEncoded)%22" }
             + query.authorWords.map { author + "%22\($0.percentEncoded)%22" }).joined(separator: "%20and%20")
     }
+}
+
+/// The search of a catalogue for titles, as a value.
+struct TitleRequest: Sendable {
+    /// The language of the people who ask this catalogue, as an ISO 639-1 code.
+    let language: String
+    /// Returns the path and the query of a request, as ``Catalogue/request``.
+    let request: @Sendable (TitleQuery) -> String
+    /// Reads an answer with status 200 or 404.
+    let read: @Sendable ([UInt8]) throws(LookupError) -> [EditionOffer]
 }

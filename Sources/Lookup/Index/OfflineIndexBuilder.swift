@@ -13,8 +13,8 @@ import SystemPackage
 /// (``BlockAssembly``). The finished index is synced and renamed into place. If the build does not finish, an existing
 /// index stays unchanged. The same dumps always give the same bytes.
 ///
-/// A build that is cut off, even by a power cut, goes on when it is called again with the same dumps and options: the
-/// first stage at its last checkpoint, the second behind its last commit. After an error, it starts over.
+/// A build that was interrupted, even by a power cut, resumes when it is called again with the same dumps and options:
+/// the first stage at its last checkpoint, the second after its last commit. After an error, it starts over.
 ///
 /// Memory is bounded whatever the number of rows is, but for the parts that ``Staging`` and ``BlockAssembly`` name: two
 /// cores use less than 300 MB for 55 million editions.
@@ -25,7 +25,7 @@ public enum OfflineIndexBuilder {
 
         public var stage: Stage
         /// The number of bytes read from the plain or compressed dump files on disk; in the second stage, the number of
-        /// editions written.
+        /// groups of blocks written.
         public var done: Int64
         public var total: Int64
     }
@@ -47,8 +47,8 @@ public enum OfflineIndexBuilder {
         public var withoutISBN = 0
         /// The number of editions of other languages or countries than those that were asked for.
         public var notInSubset = 0
-        /// True if an earlier build that had been cut off went on.
-        public var hasGoneOn = false
+        /// True if an interrupted build was resumed.
+        public var isResumed = false
     }
 
     /// The sizes with which a build works. Only tests use others.
@@ -131,7 +131,7 @@ private struct IndexBuild {
     let identity: String
     var checkpoint: Checkpoint
     var staging: Staging
-    let hasGoneOn: Bool
+    let isResumed: Bool
 
     init(
         _ dumpFiles: [String], _ target: BuildTarget, _ options: OfflineIndexOptions, _ sizes: OfflineIndexBuilder.Sizes
@@ -139,10 +139,10 @@ private struct IndexBuild {
         (self.dumpFiles, self.target, self.options, self.sizes) = (dumpFiles, target, options, sizes)
         identity = Checkpoint.identity(dumpFiles, options)
         if let (checkpoint, staging) = try Checkpoint.load(target, identity, sizes) {
-            (self.checkpoint, self.staging, hasGoneOn) = (checkpoint, staging, true)
+            (self.checkpoint, self.staging, isResumed) = (checkpoint, staging, true)
         } else {
             target.removeOwnFiles(exceptLock: true)
-            (checkpoint, hasGoneOn) = (Checkpoint(), false)
+            (checkpoint, isResumed) = (Checkpoint(), false)
             staging = try Staging(target, sizes, isNew: true)
         }
     }
@@ -153,7 +153,7 @@ private struct IndexBuild {
         if !checkpoint.isRead {
             try readDumps(progress)
         }
-        // A build that was begun without this check may go on with it.
+        // The build that is resumed may have been started without this check.
         try check(checkpoint.counts)
         if !checkpoint.isRead {
             guard !staging.runs.isEmpty else { throw OfflineIndexError.noEditions(paths: dumpFiles) }
@@ -165,7 +165,7 @@ private struct IndexBuild {
         staging.finish()
         var report = OfflineIndexBuilder.Report()
         let counts = checkpoint.counts
-        (report.rowsRead, report.hasGoneOn) = (counts.rows, hasGoneOn)
+        (report.rowsRead, report.isResumed) = (counts.rows, isResumed)
         (report.wrongColumns, report.junk, report.tooLong) = (counts.wrongColumns, counts.junk, counts.tooLong)
         (report.withoutISBN, report.notInSubset) = (counts.withoutISBN, counts.notInSubset)
         try writeIndex(&report, progress)

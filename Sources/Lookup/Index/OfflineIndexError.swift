@@ -50,7 +50,7 @@ public enum OfflineIndexError: Error, Sendable, Equatable, CustomStringConvertib
         case .cannotWrite(let path, let cause): "cannot write \(path): \(cause)"
         case .alreadyBuilding(let path): "another process is building \(path); wait until it has finished"
         case .cancelled:
-            "the build was cancelled; the same command goes on where it was, and an index that existed before was not changed"
+            "the build was cancelled; the same command resumes it where it stopped, and an index that existed before was not changed"
         case .repeated:
             "the dumps contain many records several times; give each dump once, and not the dump of all revisions"
         case .kindsMissing(let path, let kinds):

@@ -107,8 +107,10 @@ struct CaptureCommand: AsyncParsableCommand {
         let wiring = try Wiring(settings: paths.settings())
         guard let hub else {
             let library = try wiring.openLibrary()
+            let lookup = wiring.lookup(library)
             let target = CaptureTarget(
-                flow: wiring.captureFlow(library), history: library, titles: wiring.titleFinder(library),
+                flow: wiring.captureFlow(library, lookup), history: library,
+                titles: wiring.titleFinder(library, lookup),
                 finish: { saved, isAttended, report in
                     await wiring.catchUp(library, saved: saved, isAttended: isAttended, report)
                 })
@@ -116,7 +118,7 @@ struct CaptureCommand: AsyncParsableCommand {
         }
         let hubRun = try await wiring.openHub(hub)
         let target = CaptureTarget(
-            flow: hubRun.flow, history: hubRun.outbox, titles: wiring.titleFinder(nil), hub: hubRun,
+            flow: hubRun.flow, history: hubRun.outbox, titles: wiring.titleFinder(nil, hubRun.lookup), hub: hubRun,
             finish: { _, _, report in report.record(try await hubRun.finish()) })
         hubRun.begin()
         try await capture(into: target, preset, wiring)

@@ -134,7 +134,7 @@ struct LibraryMergeCommand: AsyncParsableCommand {
             Output.shared.printLine("  \(others), because the edition is merged")
         }
         if !result.filled.isEmpty {
-            Output.shared.printLine("  filled in: \(result.filled.map(\.rawValue).joined(separator: ", "))")
+            Output.shared.printLine("  filled in: \(result.filled.map(\.label).joined(separator: ", "))")
         }
         for value in result.lost {
             Output.shared.printLine("  not taken: \(value.field.lowercased()) \(value.value.oneLine)")

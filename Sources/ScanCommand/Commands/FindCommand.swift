@@ -57,7 +57,7 @@ struct FindCommand: AsyncParsableCommand {
         guard let query = try await query(keyboard) else { return }
         let wiring = try Wiring(settings: paths.settings())
         let library = try wiring.openExistingLibrary()
-        let finder = wiring.titleFinder(library)
+        let finder = wiring.titleFinder(library, wiring.lookup(library))
         if !output.json { Output.shared.showStatus("  searching …") }
         let (answer, choices) = try await finder.find(query, language: language?.lowercased())
         Output.shared.showStatus("")
@@ -66,7 +66,7 @@ struct FindCommand: AsyncParsableCommand {
                 try report(answer)
                 throw CommandError(.usage, "there is no edition \(take); \(counted(choices.count, "edition")) found.")
             }
-            return try await save(choices[take - 1], finder, wiring)
+            return try await save(choices[take - 1], finder, library, wiring)
         }
         if output.json {
             Output.shared.printLine(answer.json(query, choices))
@@ -74,7 +74,7 @@ struct FindCommand: AsyncParsableCommand {
             showFailures(answer)
             var list = EditionList(choices, rows: terminalSize().rows)
             guard let chosen = await list.choose(with: keyboard) else { return }
-            return try await save(choices[chosen], finder, wiring)
+            return try await save(choices[chosen], finder, library, wiring)
         } else {
             EditionList(choices).show()
             showFailures(answer)
@@ -156,14 +156,17 @@ struct FindCommand: AsyncParsableCommand {
         throw ExitCode(error.status.rawValue)
     }
 
-    private func save(_ choice: EditionChoice, _ finder: TitleFinder, _ wiring: Wiring) async throws {
+    /// - Parameter library: the library, if there is one already.
+    private func save(
+        _ choice: EditionChoice, _ finder: TitleFinder, _ library: LibraryFile?, _ wiring: Wiring
+    ) async throws {
         let confirmed = try Confirmed(
             enteredBy: .form, isbn: choice.offer.isbn, metadata: await finder.record(of: choice.offer),
             preset: preset.preset(), anotherCopy: anotherCopy)
-        let library = try wiring.openLibrary()
+        let library = try library ?? wiring.openLibrary()
         // The library recognises an owned edition by its ISBN only.
         if !anotherCopy, choice.offer.isbn == nil,
-            let owned = try await wiring.titleFinder(library).ownedCopy(of: choice.offer)
+            let owned = try await finder.ownedCopy(of: choice.offer)
         {
             return try await LibraryAddCommand.show(.owned(owned), in: library, output)
         }

@@ -10,8 +10,8 @@ struct IndexCommand: AsyncParsableCommand {
         discussion: """
             The index is built from Open Library's dumps of editions and, optionally, of
             authors and works. Each dump may be a text file or compressed with gzip
-            (https://openlibrary.org/developers/dumps). If a build is cut off, the same
-            command goes on where it was.
+            (https://openlibrary.org/developers/dumps). If a build is interrupted, the
+            same command resumes it where it stopped.
 
               scan index build editions.txt.gz authors.txt.gz --out index.sqlite
               scan index build editions.txt.gz authors.txt.gz --language de,en \\
@@ -133,7 +133,7 @@ struct IndexCommand: AsyncParsableCommand {
         }
         bars.reading.finish()
         bars.writing.finish()
-        if report.hasGoneOn { Output.shared.printNotice("This build went on from one that had been cut off.") }
+        if report.isResumed { Output.shared.printNotice("Resumed an interrupted build.") }
         Output.shared.printNotice(
             "\(report.editions) editions, \(report.isbns) ISBNs, \(report.authors) authors, from \(report.rowsRead) rows."
         )

@@ -65,9 +65,10 @@ struct IntakeCommand: AsyncParsableCommand {
             var options = Station.Options()
             options.isOffline = wiring.isOffline
             options.saving = answer.saving(anotherCopy: confirming.anotherCopy)
+            let lookup = wiring.lookup(library)
             let station = Station(
-                flow: wiring.captureFlow(library), history: library, options: options,
-                titles: wiring.titleFinder(library))
+                flow: wiring.captureFlow(library, lookup), history: library, options: options,
+                titles: wiring.titleFinder(library, lookup))
             let run = CaptureRun(station: station, answer: answer, events: events)
             Interrupts.handle { "Interrupted. Books that were not saved are still in the queue." }
             try await run.answer(items)
@@ -168,7 +169,7 @@ struct IntakeCommand: AsyncParsableCommand {
                     if !isJSON { Output.shared.printLine(List.line(for: candidate.item)) }
                 }
             }
-            let flow = wiring.captureFlow(library)
+            let flow = wiring.captureFlow(library, wiring.lookup(library))
             if all {
                 try await flow.lookUpAgain(nil, deliver: show)
             } else {

@@ -63,7 +63,7 @@ struct LibrarySourcesCommand: AsyncParsableCommand {
         guard let source = SourceName(rawValue: parts[1]) else {
             throw CommandError(
                 .usage,
-                "\"\(parts[1].prefix(40).printable)\" is no source. The sources are offlineIndex, \(SourceOrder.standard.text)."
+                "\"\(parts[1].prefix(40).printable)\" is not a source. The sources are offlineIndex, \(SourceOrder.standard.text)."
             )
         }
         return (field, source)

@@ -19,7 +19,7 @@ struct HubRun: Sendable {
     private let sending = SharedValue<Task<Void, Never>?>(nil)
     private let client: HubClient
     private let sender: HubSender<ContinuousClock>
-    private let lookup: LookupChain
+    let lookup: LookupChain
 
     /// The longest time that a run waits for the hub before it ends.
     private static let patience: Duration = .seconds(8)

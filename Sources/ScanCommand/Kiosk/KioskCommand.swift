@@ -78,15 +78,16 @@ struct KioskCommand: AsyncParsableCommand {
         if noCamera { logger.notice("camera: none (--no-camera)") }
         var options = Station.Options()
         (options.isOffline, options.followsQueue, options.looksUpDue) = (wiring.isOffline, true, true)
+        let lookup = wiring.lookup(library)
         let station = Station(
-            flow: wiring.captureFlow(library), history: library, options: options, live: camera,
+            flow: wiring.captureFlow(library, lookup), history: library, options: options, live: camera,
             scanner: live.grabScanner(), covers: wiring.coverFetcher(library),
-            titles: wiring.titleFinder(library), log: { logger.notice("\($0.oneLine)") })
+            titles: wiring.titleFinder(library, lookup), log: { logger.notice("\($0.oneLine)") })
         var ports = KioskPorts(library: library, station: station)
         ports.device = library.device
         ports.preview = preview
         ports.maintenance = wiring.maintenance(library)
-        ports.records = wiring.lookup(library)
+        ports.records = lookup
         if !wiring.isOffline { ports.fetchCover = wiring.coverDownloader(library) }
         let photos = PhotoChildren()
         ports.readPhoto = { try await photos.read($0) }

@@ -4,7 +4,10 @@ import Station
 /// The editions that a person chooses from, some at a time. The digits take one of those that are shown.
 package struct EditionList {
     enum Step: Equatable {
+        /// The same editions are shown as before.
         case choosing
+        /// Other editions are shown.
+        case turned
         /// The place of the edition that was taken, in the whole list.
         case taken(Int)
         case cancelled
@@ -28,8 +31,12 @@ package struct EditionList {
 
     mutating func press(_ key: Keyboard.Key) -> Step {
         switch key {
-        case .character("n") where shown.upperBound < choices.count: first += page
-        case .character("p") where first > 0: first -= page
+        case .character("n") where shown.upperBound < choices.count:
+            first += page
+            return .turned
+        case .character("p") where first > 0:
+            first -= page
+            return .turned
         case .character("q"), .escape, .end: return .cancelled
         case .character(let character):
             if let digit = character.wholeNumberValue, digit > 0, digit <= shown.count {
@@ -51,7 +58,7 @@ package struct EditionList {
             + [(text: "  " + keys + place, ink: .faint)]
     }
 
-    /// Returns the lines for one edition: its title and authors, what tells it from other editions, and what the
+    /// Returns the lines for one edition: its title and authors, what sets it apart from other editions, and what the
     /// library has of it.
     private func lines(for choice: EditionChoice, label: String, width: Int) -> [(text: String, ink: Ink)] {
         let metadata = choice.offer.metadata
@@ -90,11 +97,11 @@ extension EditionList {
     package mutating func choose(with keyboard: Keyboard) async -> Int? {
         draw()
         for await press in keyboard.presses {
-            let before = first
             switch self.press(press.key) {
             case .taken(let place): return place
             case .cancelled: return nil
-            case .choosing: if first != before || press.key == .resumed { draw() }
+            case .turned: draw()
+            case .choosing: if press.key == .resumed { draw() }
             }
         }
         return nil

@@ -466,9 +466,10 @@ struct Prompt {
             return
         }
         let step = list.press(key)
-        editions = step == .choosing ? list : nil
+        editions = step == .choosing || step == .turned ? list : nil
         switch step {
-        case .choosing: list.draw()
+        case .choosing: if key == .resumed { list.draw() }
+        case .turned: list.draw()
         case .cancelled: showField()
         case .taken(let place):
             do {

@@ -358,7 +358,7 @@ package actor LiveTerminal {
             await advance(id, form, step)
         case .editions(let id, let form, var list):
             switch list.press(key) {
-            case .choosing: state.mode = .editions(id, form, list)
+            case .choosing, .turned: state.mode = .editions(id, form, list)
             case .cancelled: state.mode = .edit(id, form)
             case .taken(let place):
                 await act {

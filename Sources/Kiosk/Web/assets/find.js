@@ -8,9 +8,6 @@ form.addEventListener("submit", () => { submit.textContent = form.dataset.search
 // The page is shown again as it was when a person goes back to it.
 addEventListener("pageshow", () => { submit.textContent = label; submit.disabled = false; });
 
-// A cover that cannot be fetched leaves the placeholder below it.
-for (const picture of document.querySelectorAll("img[data-drops]")) picture.addEventListener("error", () => picture.remove());
-
 // After a captured book has got its record, the person goes on with its card.
 document.addEventListener("click", async (event) => {
   const button = event.target.closest("button[data-takes]");

@@ -3,4 +3,3 @@
 
 const { comparison } = document.getElementById("sources").dataset;
 history.replaceState(null, "", `?of=${encodeURIComponent(comparison)}`);
-for (const picture of document.querySelectorAll("img[data-drops]")) picture.addEventListener("error", () => picture.remove());
