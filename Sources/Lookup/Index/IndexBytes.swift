@@ -138,8 +138,9 @@ struct NumberSet {
 
     private mutating func set(_ index: Int, _ bytes: UnsafeBufferPointer<UInt8>) {
         if index >= parts.count { parts += Array(repeating: [], count: index + 1 - parts.count) }
+        let raw = UnsafeRawBufferPointer(bytes)
         parts[index] = (0..<Self.part / 64).map { word in
-            (0..<8).reduce(0) { $0 | UInt64(bytes[word * 8 + $1]) << UInt64($1 * 8) }
+            UInt64(littleEndian: raw.loadUnaligned(fromByteOffset: word * 8, as: UInt64.self))
         }
     }
 
