@@ -163,8 +163,8 @@ let package = Package(
         .testTarget(
             name: "ScanCommandTests",
             dependencies: [
-                domain, "Async", "Capture", "Processes", "Lookup", "Library", "LibraryMaker", "Exchange", "Station",
-                "Terminal", "Kiosk", "ScanCommand", "FaultServer", "Hub", "TestTools", "SystemCalls",
+                domain, "Async", "Capture", "PrintedText", "Processes", "Lookup", "Library", "LibraryMaker", "Exchange",
+                "Station", "Terminal", "Kiosk", "ScanCommand", "FaultServer", "Hub", "TestTools", "SystemCalls",
                 grdb,
             ]),
         // Tests the whole program under work, faults and kills. Like BrowserTests, it starts the program.

@@ -69,10 +69,6 @@ extension LibraryFile: Covers {
 
     @discardableResult
     public func keepCover(_ bytes: [UInt8], of edition: ID<Edition>) async throws -> Bool {
-        if try await hasBetterCover(than: bytes, edition) {
-            try await recordMissingCover(of: edition, retryAt: nil)
-            return true
-        }
         do {
             try await keep(bytes, of: edition, state: "fetched")
         } catch LibraryError.noSuchEdition {
@@ -80,21 +76,6 @@ extension LibraryFile: Covers {
         }
         try await evictCovers(over: Self.coversLimit)
         return true
-    }
-
-    /// Returns true if the edition has a better fetched picture: another process may have fetched it from another
-    /// source. If a person has chosen the address, its picture is better than any other.
-    private func hasBetterCover(than bytes: [UInt8], _ edition: ID<Edition>) async throws -> Bool {
-        let isPresent = try await read { db in
-            try db.row(
-                """
-                SELECT 1 FROM cover JOIN edition ON edition.id = cover.edition
-                WHERE edition.uuid = ? AND cover.state = 'fetched'
-                    AND NOT EXISTS (SELECT 1 FROM json_each(editedFields) WHERE value = 'coverURL')
-                """, [edition.rawValue]) != nil
-        }
-        guard isPresent, let present = try await cover(of: edition) else { return false }
-        return CoverPicture(present).isBetter(than: CoverPicture(bytes))
     }
 
     public func keepOwnCover(_ bytes: [UInt8], of edition: ID<Edition>) async throws {
@@ -178,6 +159,10 @@ extension LibraryFile: Covers {
                 else { throw LibraryError.noSuchEdition(edition) }
                 let present = try db.row("SELECT state, stored FROM cover WHERE edition = ?", [row])
                 guard state == "person" || present?["state"] != "person" else { return false }
+                if state == "fetched", try self.hasBetterCover(than: bytes, of: edition, row, db) {
+                    try db.run("UPDATE cover SET retryAt = NULL WHERE edition = ?", [row])
+                    return false
+                }
                 // The time is part of the file's name, so each picture has its own, and the picture that it replaces
                 // stays until this one is committed.
                 let stored = max(now, (present?["stored"] ?? 0) + 1)
@@ -203,6 +188,28 @@ extension LibraryFile: Covers {
         } catch {
             if let stored = written.withLock({ $0 }) { await unlinkUncommitted(edition, stored: stored) }
             throw error
+        }
+    }
+
+    /// Returns true if the edition has a better fetched picture: another process may have fetched it from another
+    /// source. If a person has chosen the address, its picture is better than any other.
+    private func hasBetterCover(
+        than bytes: [UInt8], of edition: ID<Edition>, _ row: Int64, _ db: Database
+    ) throws -> Bool {
+        let stored = try db.value(
+            Int64.self,
+            """
+            SELECT stored FROM cover JOIN edition ON edition.id = cover.edition
+            WHERE edition.id = ? AND cover.state = 'fetched'
+                AND NOT EXISTS (SELECT 1 FROM json_each(editedFields) WHERE value = 'coverURL')
+            """, [row])
+        guard let stored, let path = try coverPath(edition, stored: stored) else { return false }
+        do {
+            return CoverPicture(try readFile(path, limit: Self.coverLimit)).isBetter(than: CoverPicture(bytes))
+        } catch  where error.errno == .noSuchFileOrDirectory {
+            return false
+        } catch {
+            throw LibraryError(error)
         }
     }
 

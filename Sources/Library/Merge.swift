@@ -82,9 +82,7 @@ private struct BookMerger {
     private func mergeEdition(of other: StoredBook, into kept: StoredBook) throws -> [LostValue] {
         guard other.editionRow != kept.editionRow else { return [] }
         let (gone, old) = (other.book.edition, kept.book.edition)
-        if let own = old.isbn, let isbn = gone.isbn, own != isbn, !options.joinsISBNs {
-            throw MergeRefusal.differentISBNs(kept: own, other: isbn)
-        }
+        if !options.joinsEditions, let refusal = old.refusalToMerge(gone) { throw refusal }
         let cover = try LoggedCover(removing: other.editionRow, db)
         try db.run("UPDATE copy SET edition = ? WHERE edition = ?", [kept.editionRow, other.editionRow])
         // The edition is removed before its ISBN is given to the kept one, and its names after they were.

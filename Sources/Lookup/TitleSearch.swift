@@ -7,15 +7,13 @@ extension LookupChain: TitleSearch {
 
     public func find(_ query: TitleQuery, language: String?) async -> TitleAnswer {
         let sources = await sourcesOrNone()
-        let order = sources.order
-        let asked = sources.available.compactMap { $0 as? any TitleSource }.filter { $0.isAskedForTitles(in: language) }
         var answer = TitleAnswer(notAsked: notAsked + sources.notAsked)
-        var found: [(rank: Int, offers: [EditionOffer])] = []
-        for (source, result) in await ask(asked, query).sorted(by: { order.rank(of: $0.0) < order.rank(of: $1.0) }) {
+        var found: [EditionOffer] = []
+        for (source, result) in await offers(query, language: language, of: sources) {
             switch result {
             case .success(let offers):
                 answer.asked.append(source)
-                found.append((order.rank(of: source), offers))
+                found += offers
             case .failure(.notAsked(let reason, let isForNow)):
                 answer.notAsked.append(NotAsked(source: source, reason: reason, isForNow: isForNow))
             case .failure(.temporary(let error)): answer.failures.append(SourceFailure(.temporary, error))
@@ -23,14 +21,19 @@ extension LookupChain: TitleSearch {
             case .failure(.badData(let error)): answer.failures.append(SourceFailure(.badData, error))
             }
         }
-        answer.offers = EditionOffer.merged(found.flatMap(\.offers), for: query, language: language, limit: Self.offers)
+        answer.offers = EditionOffer.merged(found, for: query, language: language, limit: Self.offers)
         return answer
     }
 
     /// Asks the index and the sources at the same time. Each source has 8 s.
-    private func ask(
-        _ sources: [any TitleSource], _ query: TitleQuery
+    ///
+    /// - Parameter sources: the sources that are switched on. National catalogues of other languages are not asked.
+    /// - Returns: the editions that each source has, in the order in which the sources win a field.
+    func offers(
+        _ query: TitleQuery, language: String?, of sources: LookupSources
     ) async -> [(SourceName, Result<[EditionOffer], LookupError>)] {
+        let asked = sources.available.compactMap { $0 as? any TitleSource }.filter { $0.isAskedForTitles(in: language) }
+        let order = sources.order
         let unreachable = UnreachableSources()
         return await withTaskGroup(of: (SourceName, Result<[EditionOffer], LookupError>).self) { group in
             if let index {
@@ -45,7 +48,7 @@ extension LookupChain: TitleSearch {
                     }
                 }
             }
-            for source in sources {
+            for source in asked {
                 group.addTask {
                     let client = client(for: source, Deadline(policy.time), isLast: true, unreachable)
                     do throws(LookupError) {
@@ -57,7 +60,7 @@ extension LookupChain: TitleSearch {
             }
             var results: [(SourceName, Result<[EditionOffer], LookupError>)] = []
             for await result in group { results.append(result) }
-            return results
+            return results.sorted { order.rank(of: $0.0) < order.rank(of: $1.0) }
         }
     }
 }

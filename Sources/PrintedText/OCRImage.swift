@@ -1,10 +1,25 @@
 import Bookplate
 
 /// A grey picture at the size at which printed text is read.
-struct OCRImage: Sendable, Equatable {
+public struct OCRImage: Sendable, Equatable {
     let width: Int
     let height: Int
     private var grey: [UInt8]
+
+    /// The length, in pixels, of the long side of the picture that tesseract reads. If a page fills the photo, the
+    /// letters of its imprint are then about 20 pixels high. With a larger picture, tesseract takes longer and reads no
+    /// more in real photos.
+    static let longSide = 2400
+    /// The maximum size of ``pgm``, in bytes.
+    public static let maxBytes = longSide * longSide + 32
+
+    /// Makes the upright image of a picture.
+    ///
+    /// - Throws: the picture's own error if its data is damaged.
+    public init(_ picture: some Picture) throws {
+        self = OCRImage(try picture.luma(atLeast: Self.longSide), longSide: Self.longSide)
+            .turned(by: picture.orientation)
+    }
 
     /// - Parameter longSide: the maximum length of the longer side, in pixels; a smaller frame keeps its size.
     init(_ frame: Frame, longSide: Int) {
@@ -103,5 +118,19 @@ struct OCRImage: Sendable, Equatable {
     }
 
     /// The image as a Portable Greymap. Source: pgm(5) of Netpbm.
-    var pgm: [UInt8] { Array("P5\n\(width) \(height)\n255\n".utf8) + grey }
+    public var pgm: [UInt8] { Array("P5\n\(width) \(height)\n255\n".utf8) + grey }
+
+    /// Parses a greymap that ``pgm`` has written in another process.
+    ///
+    /// - Returns: `nil` if the bytes are anything else.
+    public init?(pgm bytes: [UInt8]) {
+        let lines = bytes.prefix(32).split(
+            separator: UInt8(ascii: "\n"), maxSplits: 3, omittingEmptySubsequences: false)
+        guard lines.count == 4, let size = String(validating: lines[1], as: UTF8.self) else { return nil }
+        let sides = size.split(separator: " ").compactMap { Int($0) }.filter { (1...Self.longSide).contains($0) }
+        guard sides.count == 2 else { return nil }
+        (width, height) = (sides[0], sides[1])
+        grey = Array(bytes.suffix(width * height))
+        guard bytes == pgm else { return nil }
+    }
 }

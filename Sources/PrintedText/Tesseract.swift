@@ -8,10 +8,6 @@ import Synchronization
 ///
 /// Runs one process at a time for all callers, because each process takes up to a hundred megabytes of memory.
 public final class Tesseract: Sendable {
-    /// The length, in pixels, of the long side of the picture that tesseract reads. If a page fills the photo, the
-    /// letters of its imprint are then about 20 pixels high. With a larger picture, tesseract takes longer and reads no
-    /// more in real photos.
-    static let longSide = 2400
     /// The passes over a picture, which are run one after the other until an ISBN is found. In page mode, tesseract
     /// reads upright lines and lines that run downwards. In sparse mode, it also reads text in any other direction and
     /// isolated text in a corner, but takes twice as long.
@@ -51,11 +47,9 @@ public final class Tesseract: Sendable {
     ///
     /// - Returns: the ISBNs, and the lines of the pass that read most. Several passes read the picture in different
     ///   ways, until one of them finds an ISBN.
-    /// - Throws: ``TesseractError``, or the picture's own error if its data is damaged.
-    public func read(_ picture: some Picture) throws -> PrintedPage {
+    /// - Throws: ``TesseractError``
+    public func read(_ image: OCRImage) throws(TesseractError) -> PrintedPage {
         var page = PrintedPage()
-        let image = OCRImage(try picture.luma(atLeast: Self.longSide), longSide: Self.longSide)
-            .turned(by: picture.orientation)
         for pass in Self.passes {
             let words = try words(of: image.turned(by: pass.turn), mode: pass.mode)
             let lines = words.printedLines

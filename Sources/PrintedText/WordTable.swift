@@ -1,3 +1,5 @@
+import Bookplate
+
 /// Parses tesseract's output: the words of a page with their positions, as tab-separated values.
 ///
 /// The twelve columns are level, page, block, paragraph, line, word, left, top, width, height, confidence, text. Level

@@ -124,7 +124,7 @@ extension CommandError {
         case "labelTaken":
             " To do so, run 'scan \(text(arguments["kind"])) merge \"\(text(arguments["name"]).oneLine)\" "
                 + "--into \"\(text(arguments["by"]).oneLine)\"'."
-        case "mergeDifferentISBNs": " To merge them anyway, use --editions."
+        case "mergeDifferentISBNs", "mergeDifferentEditions": " To merge them anyway, use --editions."
         case "mergeTwoOpenReadings": " To do so, run 'scan reading finish' or 'scan reading reset'."
         case "noAnnotation":
             " To list the \(text(arguments["kind"]))s, run 'scan \(text(arguments["kind"])) list'."

@@ -151,7 +151,7 @@ struct Wiring {
     }
 
     /// The language of the locale, such as "de" of "de_AT.UTF-8"; `nil` for the locales C and POSIX.
-    private static var systemLanguage: String? {
+    static var systemLanguage: String? {
         let environment = ProcessInfo.processInfo.environment
         let locale = ["LC_ALL", "LC_MESSAGES", "LANG"].compactMap { environment[$0] }.first { !$0.isEmpty }
         let code = locale?.prefix { $0.isLetter } ?? ""

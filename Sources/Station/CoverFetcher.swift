@@ -35,7 +35,7 @@ public struct CoverFetcher: Sendable {
             try Task.checkCancellation()
             guard now().timeIntervalSince(began) < patience / .seconds(1) else { break }
             do {
-                let (best, failure) = await best(of: cover.addresses)
+                let (best, failure) = await best(of: fetch.addresses(of: cover))
                 if let best {
                     if try await covers.keepCover(best, of: cover.edition) { stored += 1 }
                     // A source that failed may have a better one. One that is switched off or has used up its quota is

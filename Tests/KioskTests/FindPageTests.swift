@@ -116,6 +116,48 @@ private struct CannedSearch: TitleSearch {
         try await rig.stop()
     }
 
+    @Test func `reads the title in a photo, and offers the other lines`() async throws {
+        let rig = try await StationRig(
+            search: CannedSearch(),
+            readPrint: { bytes in
+                switch bytes {
+                case [1]:
+                    PrintedPage(
+                        isbns: PrintedISBN.all(in: "ISBN 0-15-602760-7"),
+                        lines: [
+                            PrintedLine(text: "Stanisław Lem", height: 20), PrintedLine(text: "SOLARIS", height: 60),
+                        ])
+                case [2]: PrintedPage()
+                case [3]: throw KioskError(.refused, "It is damaged.")
+                default: throw KioskError(.unavailable, "tesseract crashed")
+                }
+            })
+        func read(_ byte: UInt8) async throws -> StationRig.Answer {
+            try await rig.ask("POST", "/api/find/photo", [byte], type: "image/jpeg")
+        }
+        let found = try await read(1)
+        #expect(found.status == 200 && found.text("title") == "SOLARIS" && found.text("lines.0") == "Stanisław Lem")
+        #expect(found.text("isbns.0") == CannedSearch.isbn)
+        for (byte, status, code) in [(2, 422, "noWords"), (3, 422, "refused"), (4, 503, "unavailable")] {
+            let answer = try await read(UInt8(byte))
+            #expect(answer.status == status && answer.text("error.code") == code)
+        }
+        #expect(try await rig.ask("POST", "/api/find/photo", [1], type: "text/plain").status == 415)
+        let list = try await page(rig, "?title=Lem&line=Solaris&line=%3Cb%3E&isbn=0156027607")
+        #expect(list.contains("978-0-15-602760-1") && list.contains("&lt;b&gt;") && list.contains("find-photo"))
+        #expect(list.contains("/find?title=Solaris&amp;line=Solaris&amp;line=%3Cb%3E&amp;isbn=0156027607"))
+        #expect(list.contains("/find?title=Lem&amp;author=Solaris&amp;line=Solaris"))
+        try await rig.stop()
+    }
+
+    @Test func `offers no photo if tesseract is missing`() async throws {
+        let rig = try await StationRig(search: CannedSearch())
+        #expect(try await !page(rig, "").contains("find-photo"))
+        let answer = try await rig.ask("POST", "/api/find/photo", [1], type: "image/jpeg")
+        #expect(answer.status == 503 && answer.text("error.code") == "noPrint")
+        try await rig.stop()
+    }
+
     @Test func `keeps the latest searches only`() {
         let searches = RecentAnswers<Int>()
         let first = searches.keep(7)

@@ -6,7 +6,7 @@ import Testing
 @testable import Kiosk
 
 private struct CannedRecords: RecordSearch {
-    func records(of isbn: ISBN) async -> [SourceRecord] {
+    func records(of edition: Edition, language: String?) async -> [SourceRecord] {
         var metadata = Metadata()
         (metadata.title, metadata.publisher) = ("Dune", "Chilton <Books>")
         metadata.coverURL = "https://covers.openlibrary.org/b/id/1-L.jpg"
@@ -21,6 +21,7 @@ private struct CannedRecords: RecordSearch {
 
 /// Serves a picture for every address.
 private struct CannedCover: CoverFetch {
+    func addresses(of cover: MissingCover) -> [String] { cover.url.map { [$0] } ?? [] }
     func cover(at url: String) async throws -> [UInt8]? { [0xFF, 0xD8, 0xFF, 0xE0] }
 }
 
@@ -48,6 +49,19 @@ private struct CannedCover: CoverFetch {
             #expect(again.contains("✓ in the library") && !again.contains("Mine"))
             let cover = try await kiosk.send("GET", "/api/sources/\(comparison)/openLibrary/cover")
             #expect(cover.status == 200)
+        }
+    }
+
+    @Test func `compares a book without an ISBN by its title, and says so`() async throws {
+        try await withKiosk { kiosk, dune in
+            let other = try await kiosk.book("Dune", isbn: nil) { $0.publisher = "Mine" }
+            let page = try await kiosk.send("GET", "/books/\(other.id)/sources").text
+            #expect(page.contains("This book has no ISBN") && page.contains("Chilton &lt;Books&gt;"))
+            #expect(try await kiosk.send("GET", "/books/\(other.id)").text.contains("/books/\(other.id)/sources"))
+            let comparison = try #require(page.firstMatch(of: /data-comparison="([^"]+)"/)?.output.1)
+            let body = #"{"comparison":"\#(comparison)","field":"publisher","source":"openLibrary"}"#
+            #expect(try await kiosk.send("POST", "/api/books/\(dune.id)/take", body).status == 404)
+            #expect(try await kiosk.send("POST", "/api/books/\(other.id)/take", body)["publisher"] == "Chilton <Books>")
         }
     }
 

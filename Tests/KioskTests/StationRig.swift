@@ -16,7 +16,8 @@ struct StationRig: Sendable {
     ///   machine.
     init(
         live: LiveScan? = nil, shutdownTime: Duration = .seconds(120), search: (any TitleSearch)? = nil,
-        readPhoto: (@Sendable ([UInt8]) async throws -> DecodedPhoto)? = nil
+        readPhoto: (@Sendable ([UInt8]) async throws -> DecodedPhoto)? = nil,
+        readPrint: (@Sendable ([UInt8]) async throws -> PrintedPage)? = nil
     ) async throws {
         let preview = PreviewFeed()
         self.preview = preview
@@ -31,6 +32,7 @@ struct StationRig: Sendable {
                 titles: search.map { TitleFinder(search: $0, lookup: KnownBooks(), shelf: library) })
             ports.preview = preview
             ports.readPhoto = readPhoto
+            ports.readPrint = readPrint
         }
     }
 

@@ -177,7 +177,6 @@ import Testing
         _ = try await library.update(book, at: noon)
         let missing = try #require(try await library.editionsWithoutCover(limit: 9).first)
         #expect(missing.url == "https://archive.org/x.jpg" && missing.isChosen && missing.isbn == isbn(1))
-        #expect(missing.addresses == ["https://archive.org/x.jpg"], "only the address that the person chose")
         #expect(try await library.cover(of: one) == [1], "the picture stays until there is another")
         try await library.keepCover([2], of: one)
         #expect(try await library.cover(of: one) == [2])
@@ -212,11 +211,6 @@ import Testing
         let book = try await library.save(german, record("Ein Buch"))
         let missing = try await library.editionsWithoutCover(limit: 9)
         #expect(missing == [MissingCover(edition: book.edition.id, isbn: german, url: nil, isChosen: false)])
-        #expect(
-            missing.first?.addresses == [
-                "https://portal.dnb.de/opac/mvb/cover?isbn=9783161484100",
-                "https://covers.openlibrary.org/b/isbn/9783161484100-L.jpg",
-            ])
         var cleared = book
         cleared.edition.metadata.coverURL = "https://archive.org/x.jpg"
         _ = try await library.update(cleared, at: noon)

@@ -122,12 +122,27 @@ import Testing
         let kept = try await library.save(dune, record("Dune"))
         let other = try await library.save(isbn(1), record("Dune", by: ["Frank Herbert", "Someone"]))
         try await isRefused(.differentISBNs(kept: dune, other: isbn(1)), [other], into: kept)
-        let result = try await merge([other], into: kept, MergeOptions(joinsISBNs: true))
+        let result = try await merge([other], into: kept, MergeOptions(joinsEditions: true))
         #expect(result.book.edition.isbn == dune)
         #expect(result.book.edition.metadata.identifiers == ["isbn_13": [isbn(1).digits]])
         #expect(try await library.books(with: [isbn(1)]).isEmpty)
         let names = try await library.authors().map(\.name)
         #expect(names == ["Frank Herbert"])
+    }
+
+    @Test(arguments: [("1961", nil, "1987", nil, "1961", "1987"), ("1961", "pl", "1961", "en", "pl", "en")])
+    func `of a book without an ISBN and one of another year or language has to be asked for`(
+        _ year: String, _ language: String?, _ otherYear: String, _ otherLanguage: String?, _ kept: String,
+        _ other: String
+    ) async throws {
+        func edition(_ isbn: ISBN?, _ year: String, _ language: String?) async throws -> Book {
+            try await library.save(
+                isbn, record("Dune") { ($0.publishedDate, $0.language) = (CalendarDay(year), language) })
+        }
+        let (old, new) = (try await edition(nil, year, language), try await edition(dune, otherYear, otherLanguage))
+        try await isRefused(.differentEditions(kept: kept, other: other), [new], into: old)
+        let result = try await merge([new], into: old, MergeOptions(joinsEditions: true))
+        #expect(result.book.edition.isbn == dune)
     }
 
     @Test func `of editions alone keeps every copy, even in the trash`() async throws {

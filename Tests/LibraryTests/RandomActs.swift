@@ -61,7 +61,7 @@ extension LibraryFile {
     /// Merges two books, which may be copies of one edition or different editions.
     func merge(_ book: Book, _ books: [Book], _ random: inout SplitMix, at now: Date) async throws {
         guard let other = books.randomElement(using: &random) else { return }
-        let options = MergeOptions(joinsISBNs: random.below(4) > 0, keepsCopies: random.below(3) == 0)
+        let options = MergeOptions(joinsEditions: random.below(4) > 0, keepsCopies: random.below(3) == 0)
         _ = try await merge([other.id], into: book.id, options, at: now)
     }
 

@@ -60,6 +60,24 @@ import Testing
                 == "https://books.google.com/books/content?id=x&printsec=frontcover&img=1&zoom=1&source=gbs_api")
     }
 
+    @Test func `the large covers of the sources are asked for first`() throws {
+        let (dnb, openLibrary) = (
+            "https://portal.dnb.de/opac/mvb/cover?isbn=9783161484100",
+            "https://covers.openlibrary.org/b/isbn/9783161484100-L.jpg"
+        )
+        let (google, chosen) = ("https://books.google.com/x", "https://covers.openlibrary.org/b/id/7-L.jpg")
+        for (isbn, url, isChosen, expected) in [
+            ("9783161484100", nil, false, [dnb, openLibrary]),
+            ("9783161484100", google, false, [dnb, openLibrary, google]),
+            ("9783161484100", chosen, false, [dnb, chosen]), ("9783161484100", google, true, [google]),
+            ("9780140449266", chosen, false, [chosen]), (nil, google, false, [google]), (nil, nil, false, []),
+        ] as [(String?, String?, Bool, [String])] {
+            let missing = MissingCover(
+                edition: ID(), isbn: try isbn.map { try ISBN($0) }, url: url, isChosen: isChosen)
+            #expect(CoverAddress.all(of: missing) == expected)
+        }
+    }
+
     @Test func `a missing cover is not an error`() async throws {
         #expect(try await fetcher.cover(at: "https://covers.openlibrary.org/b/id/2-L.jpg") == nil)
     }

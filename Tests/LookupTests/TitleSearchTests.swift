@@ -202,15 +202,47 @@ import Testing
         rig.order = SourceOrder([.dnb, .openLibrary, .googleBooks])
         rig.openLibrary.on("/api/books", .book(.odyssey, #""title": "The Odyssey", "number_of_pages": 541"#))
         rig.googleBooks.on("/books/v1/volumes", .json(try fixture("googlebooks-odyssey.json")))
-        let records = await (try rig.chain(index: CannedIndex(authors: []))).records(of: .odyssey)
+        let records = await (try rig.chain(index: CannedIndex(authors: []))).records(
+            of: Edition(isbn: .odyssey, metadata: Metadata()), language: nil)
         #expect(records.map(\.source) == [.offlineIndex, .openLibrary, .googleBooks], "the DNB has German numbers")
         #expect(records.map(\.metadata?.pageCount) == [nil, 541, 560])
         rig.googleBooks.on("/books/v1/volumes", .status(503))
-        let again = await (try rig.chain()).records(of: .odyssey)
+        let again = await (try rig.chain()).records(of: Edition(isbn: .odyssey, metadata: Metadata()), language: nil)
         #expect(again.map(\.reason) == [nil, "is not working (503)"])
         rig.isOffline = true
-        let offline = await (try rig.chain()).records(of: .odyssey)
+        let offline = await (try rig.chain()).records(of: Edition(isbn: .odyssey, metadata: Metadata()), language: nil)
         #expect(Set(offline.map(\.reason)) == ["offline mode is on"])
         #expect(catalogue.requests.isEmpty)
+    }
+
+    @Test func `of a book without an ISBN are those of its edition, found by its title`() async throws {
+        var rig = try Rig()
+        let catalogue = try FaultServer()
+        rig.catalogues[.dnb] = catalogue.address
+        rig.order = SourceOrder([.dnb, .openLibrary])
+        rig.openLibrary.on(
+            "/search.json",
+            .json(#"{"numFound": 1, "docs": [{"key": "/works/OL5W", "title": "Solaris", "author_name": ["Lem"]}]}"#))
+        rig.openLibrary.on(
+            "/works/OL5W/editions.json",
+            .json(
+                #"""
+                {"entries": [{"key": "/books/OL1M", "title": "Solaris", "publish_date": "2002", "number_of_pages": 204},
+                  {"key": "/books/OL2M", "title": "Solaris", "publish_date": "1961", "number_of_pages": 210}]}
+                """#))
+        catalogue.on("/", .status(503))
+        var metadata = Metadata()
+        (metadata.title, metadata.language) = ("Solaris", "de")
+        metadata.publishedDate = CalendarDay("1961")
+        var book = Edition(isbn: nil, metadata: metadata)
+        let records = await (try rig.chain()).records(of: book, language: nil)
+        #expect(records.map(\.source) == [.dnb, .openLibrary] && records[0].hasFailed)
+        #expect(records.map(\.metadata?.pageCount) == [nil, 210])
+        book.metadata.publishedDate = CalendarDay("1980")
+        book.metadata.language = "en"
+        let other = await (try rig.chain()).records(of: book, language: "de")
+        #expect(other.map(\.answer) == [.notFound])
+        book.metadata.title = "?"
+        #expect(await (try rig.chain()).records(of: book, language: "de").isEmpty)
     }
 }

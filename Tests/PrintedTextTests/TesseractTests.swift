@@ -32,7 +32,7 @@ private struct Sheet: Picture {
     @Test(arguments: printed) func `reads the number of a book from before bar codes`(name: String) throws {
         let photo = try PhotoFile(path: samples.appendingPathComponent("\(name).jpg").path)
         let answer = try String(contentsOf: samples.appendingPathComponent("\(name).print.txt"), encoding: .utf8)
-        let found = try Tesseract(inFolders: folders).read(photo).isbns
+        let found = try Tesseract(inFolders: folders).read(OCRImage(photo)).isbns
         // The positions of the spaces cannot be recognised in every typeface.
         #expect(found.map(\.isbn.digits) == [String(answer.prefix(13))])
     }
@@ -41,19 +41,19 @@ private struct Sheet: Picture {
     func `reads a page in any orientation of the photo`(orientation: Orientation) throws {
         let photo = try PhotoFile(path: samples.appendingPathComponent("printed-imprint.jpg").path)
         let page = OCRImage(try photo.luma(atLeast: 2400), longSide: 2400)
-        let found = try Tesseract(inFolders: folders).read(Stored(page: page, orientation: orientation)).isbns
+        let found = try Tesseract(inFolders: folders).read(OCRImage(Stored(page: page, orientation: orientation))).isbns
         #expect(found.map(\.isbn.digits) == ["9780140449136"])
     }
 
     @Test func `reads the title, which is printed in the largest letters`() throws {
         let back = try PhotoFile(path: samples.appendingPathComponent("printed-back-sideways.jpg").path)
-        #expect(try Tesseract(inFolders: folders).read(back).title == "The Left Hand of Darkness")
+        #expect(try Tesseract(inFolders: folders).read(OCRImage(back)).title == "The Left Hand of Darkness")
     }
 
     @Test(arguments: ["no-code-table.jpg", "no-code-spines.jpg", "no-code-front-cover.jpg"])
     func `finds none where none is printed`(photo: String) throws {
         let file = try PhotoFile(path: samples.appendingPathComponent(photo).path)
-        #expect(try Tesseract(inFolders: folders).read(file).isbns.isEmpty)
+        #expect(try Tesseract(inFolders: folders).read(OCRImage(file)).isbns.isEmpty)
     }
 }
 
@@ -95,7 +95,9 @@ private struct Stored: Picture {
         let folder = try Scratch()
         let tesseract = try install(script, in: folder, timeout: timeout)
         // The input is larger than any buffer between two programs, so that a program that does not read it is noticed.
-        return try #require(throws: TesseractError.self) { try tesseract.read(Sheet(width: 2000, height: 2000)).isbns }
+        return try #require(throws: TesseractError.self) {
+            try tesseract.read(OCRImage(Sheet(width: 2000, height: 2000))).isbns
+        }
     }
 
     @Test func `is missing if none of the folders has it, and the message says what to install`() throws {
@@ -121,7 +123,7 @@ private struct Stored: Picture {
             printf '5\\t1\\t1\\t1\\t1\\t1\\t0\\t0\\t9\\t9\\t95.5\\tISBN\\n5\\t1\\t1\\t1\\t1\\t2\\t9\\t0\\t9\\t9\\t9\\t0-14-\\n'
             printf '5\\t1\\t1\\t1\\t2\\t1\\t0\\t0\\t9\\t9\\t95.5\\t044926-4\\n'
             """, in: folder)
-        let found = try tesseract.read(Sheet(orientation: .left)).isbns
+        let found = try tesseract.read(OCRImage(Sheet(orientation: .left))).isbns
         #expect(found == [PrintedISBN(isbn: try ISBN("0-14-044926-4"), text: "0-14-044926-4")])
         let looks = try String(contentsOfFile: folder.file("looks"), encoding: .utf8)
         #expect(looks == "P5 48 64 P5 64 48 P5 48 64 ")
@@ -158,7 +160,7 @@ private struct Stored: Picture {
         let path = try folder.write([0x7F, 0x45, 0x4C, 0x46, 0], to: "tesseract")
         try #require(chmod(path, 0o755) == 0)
         let error = try #require(throws: TesseractError.self) {
-            try Tesseract(inFolders: folder.path).read(Sheet()).isbns
+            try Tesseract(inFolders: folder.path).read(OCRImage(Sheet())).isbns
         }
         guard case .cannotStart = error else {
             Issue.record("\(error)")
@@ -178,7 +180,7 @@ private struct Stored: Picture {
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<4 {
                 group.addTask {
-                    #expect(throws: Never.self) { try tesseract.read(Sheet()).isbns }
+                    #expect(throws: Never.self) { try tesseract.read(OCRImage(Sheet())).isbns }
                 }
             }
         }
@@ -214,6 +216,7 @@ private struct Stored: Picture {
     @Test func `is a greymap, and turns by quarters`() {
         let page = OCRImage(frame(3, 2) { x, y in UInt8(10 * y + x) }, longSide: 100)
         #expect(page.pgm == Array("P5\n3 2\n255\n".utf8) + [0, 1, 2, 10, 11, 12])
+        #expect(OCRImage(pgm: page.pgm) == page)
         #expect(page.turned(by: .right).pgm == Array("P5\n2 3\n255\n".utf8) + [10, 0, 11, 1, 12, 2])
         #expect(page.turned(by: .left).pgm == Array("P5\n2 3\n255\n".utf8) + [2, 12, 1, 11, 0, 10])
         #expect(page.turned(by: .down).pgm == Array("P5\n3 2\n255\n".utf8) + [12, 11, 10, 2, 1, 0])

@@ -214,6 +214,18 @@ import Testing
         }
     }
 
+    @Test func `a book without an ISBN is compared with the edition of its year, found by its title`() throws {
+        try withSources { scan, _ in
+            try scan.run("library", "add", "--title", "Solaris", "--author", "Lem", "--published", "1961")
+            let shown = try scan.run("library", "sources", "solaris")
+            #expect(shown.status == 0 && shown.out.contains("MON") && !shown.out.contains("Harvest"))
+            #expect(shown.err.contains("The book has no ISBN."))
+            try scan.run("library", "sources", "solaris", "--take", "publisher=openLibrary")
+            let book = try scan.run("library", "show", "solaris", "--json").objects()[0]
+            #expect(book["publisher"] as? String == "MON" && book["isbn13"] is NSNull)
+        }
+    }
+
     @Test func `a book that no source knows by its number is found by its title at the prompt`() throws {
         try withSources { scan, _ in
             let terminal = try PseudoTerminal(scan, "--isbn 9783161484100")

@@ -2,6 +2,7 @@ import Bookplate
 import Foundation
 import GRDB
 import Kiosk
+import PrintedText
 import Processes
 import TestTools
 import Testing
@@ -286,6 +287,56 @@ import Testing
     func `reads a photo of every kind under the restrictions`(name: String) async throws {
         let photo = try await PhotoChildren(Self.program).read(try sample(name))
         #expect(!photo.symbols.isEmpty)
+    }
+
+    /// Stands in for tesseract: it checks that its input is a greymap, and answers with one word.
+    private func withTesseract(_ word: String, _ body: (Tesseract) async throws -> Void) async throws {
+        let folder = try Scratch()
+        defer { withExtendedLifetime(folder) {} }
+        let path = folder.file("tesseract")
+        let table = [
+            "level\tpage_num\tblock_num\tpar_num\tline_num\tword_num\tleft\ttop\twidth\theight\tconf\ttext",
+            "5\t1\t1\t1\t1\t1\t0\t0\t9\t9\t90\t\(word)",
+        ].joined(separator: "\n")
+        let script = "#!/bin/sh\n[ \"$(head -c 2)\" = P5 ] || exit 1\ncat > /dev/null\ncat <<'END'\n\(table)\nEND\n"
+        try Data(script.utf8).write(to: URL(fileURLWithPath: path))
+        try #require(chmod(path, 0o755) == 0)
+        try await body(Tesseract(path: path))
+    }
+
+    @Test(arguments: ["no-code-front-cover.jpg", "lossy.webp", "twelve-megapixel.jpg"])
+    func `gives tesseract only the grey picture`(name: String) async throws {
+        try await withTesseract("Solaris") { tesseract in
+            let page = try await PhotoChildren(Self.program).readPrint(in: try sample(name), with: tesseract)
+            #expect(page.title == "Solaris")
+        }
+    }
+
+    @Test func `that sends anything but a greymap has its photo refused`() async throws {
+        try await withTesseract("Solaris") { tesseract in
+            let damaged = try await #require(throws: KioskError.self) {
+                try await PhotoChildren(Self.program).readPrint(in: Array("<svg/>".utf8), with: tesseract)
+            }
+            #expect(damaged.kind == .refused && damaged.message.contains("the photo"))
+            for answer in [
+                "P5\\n2 2\\n255\\nabc", "P5\\n9999999 9999999\\n255\\n", "P5\\n2 -2\\n255\\nabcd",
+                "P6\\n1 1\\n255\\na", "",
+            ] {
+                let children = PhotoChildren(shell("cat > /dev/null; printf '\(answer)'"))
+                let error = try await #require(throws: KioskError.self) {
+                    try await children.readPrint(in: [1], with: tesseract)
+                }
+                #expect(error.kind == .refused, "\(answer)")
+            }
+        }
+    }
+
+    @Test func `says that tesseract has failed`() async throws {
+        let photo = try sample("frontal.jpg")
+        let error = try await #require(throws: KioskError.self) {
+            try await PhotoChildren(Self.program).readPrint(in: photo, with: Tesseract(path: "/nowhere/tesseract"))
+        }
+        #expect(error.kind == .unavailable && error.message.contains("tesseract could not be started"))
     }
 
     @Test func `waits its turn, and beyond a limit the photo is refused`() async throws {

@@ -62,7 +62,7 @@ extension `Fetching covers` {
             Array(Self.picture(1).prefix(18)) + [0, 200, 0, 0, 0, 200] + [UInt8](repeating: 0, count: 9000)
         let blank: [UInt8] = Array("GIF89a".utf8) + [1, 0, 1, 0, 0, 0]
         let answers: [String: [UInt8]] = [
-            "portal.dnb.de": blank, "openlibrary.org": small, "google": Self.picture(100),
+            "dnb.de": blank, "openlibrary.org": small, "google": Self.picture(100),
         ]
         let fetcher = CoverFetcher(
             covers: library,
@@ -73,8 +73,8 @@ extension `Fetching covers` {
         #expect(try await fetcher.fetchMissing(limit: 9, patience: .seconds(60)).stored == 1)
         #expect(
             asked.value == [
-                "https://portal.dnb.de/opac/mvb/cover?isbn=9783161484100",
-                "https://covers.openlibrary.org/b/isbn/9783161484100-L.jpg", "https://books.google.com/x",
+                "https://dnb.de/9783161484100", "https://openlibrary.org/9783161484100",
+                "https://books.google.com/x",
             ])
         #expect(try await library.cover(of: edition) == answers["google"])
     }
@@ -104,6 +104,7 @@ private struct Answering: CoverFetch {
 
     init(_ answer: @escaping @Sendable (String) async throws -> [UInt8]?) { self.answer = answer }
 
+    func addresses(of cover: MissingCover) -> [String] { cover.threeAddresses }
     func cover(at url: String) async throws -> [UInt8]? { try await answer(url) }
 }
 
@@ -113,8 +114,16 @@ private struct Fetching: CoverFetch {
 
     init(_ before: @escaping @Sendable (String) async throws -> Void) { self.before = before }
 
+    func addresses(of cover: MissingCover) -> [String] { cover.threeAddresses }
     func cover(at url: String) async throws -> [UInt8]? {
         try await before(url)
         return [1]
+    }
+}
+
+extension MissingCover {
+    /// One address of each kind: at two sources by number, and the edition's own.
+    fileprivate var threeAddresses: [String] {
+        ["dnb.de", "openlibrary.org"].map { "https://\($0)/\(isbn?.digits ?? "")" } + [url ?? ""]
     }
 }

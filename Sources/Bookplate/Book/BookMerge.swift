@@ -38,6 +38,22 @@ extension Edition {
         return lost
     }
 
+    /// Returns the reason why this edition and another one are probably not the same; `nil` if they may be one.
+    package func refusalToMerge(_ other: Edition) -> MergeRefusal? {
+        if let isbn, let otherISBN = other.isbn {
+            return isbn == otherISBN ? nil : .differentISBNs(kept: isbn, other: otherISBN)
+        }
+        let (own, others) = (metadata, other.metadata)
+        let facts = [
+            (own.publishedDate.map { String($0.year) }, others.publishedDate.map { String($0.year) }),
+            (own.language, others.language),
+        ]
+        for case (let kept?, let other?) in facts where kept != other {
+            return .differentEditions(kept: kept, other: other)
+        }
+        return nil
+    }
+
     /// The scheme of the ISBNs of editions that were merged into another one.
     private static let isbnScheme = "isbn_13"
 }

@@ -26,6 +26,24 @@ extension EditionOffer {
     }
 }
 
+extension Edition {
+    /// The words to look for it by; `nil` if it has no title with a letter or digit.
+    public var titleQuery: TitleQuery? { TitleQuery(title: metadata.title ?? "", author: metadata.authorNames.first) }
+
+    /// Returns the edition, among those that a source offers for ``titleQuery``, that is this one, or else the one that
+    /// fits best. If both years are known, they must be the same.
+    public func closest(of offers: [EditionOffer]) -> EditionOffer? {
+        guard let query = titleQuery else { return nil }
+        let year = metadata.publishedDate?.year
+        let rated = offers.compactMap { offer -> (isSame: Bool, distance: Int, offer: EditionOffer)? in
+            guard let distance = query.distance(to: offer.metadata) else { return nil }
+            if let year, let other = offer.metadata.publishedDate?.year, year != other { return nil }
+            return (offer.isEdition(self), distance, offer)
+        }
+        return (rated.first(where: \.isSame) ?? rated.min { $0.distance < $1.distance })?.offer
+    }
+}
+
 /// The answer of all sources to a ``TitleQuery``.
 public struct TitleAnswer: Sendable, Equatable {
     /// The editions, the best first. The same edition from several sources is listed once, with the fields of all.

@@ -60,18 +60,6 @@ public struct MissingCover: Sendable, Equatable {
 
     /// The beginning of the ISBNs for which the Deutsche Nationalbibliothek has covers.
     public static let germanGroup = "9783"
-    private static let openLibrary = "https://covers.openlibrary.org/b/"
-
-    /// The addresses at which there may be a cover, in the order in which to ask: the large covers of the Deutsche
-    /// Nationalbibliothek and of Open Library, and then the edition's own address.
-    public var addresses: [String] {
-        guard !isChosen, let isbn else { return url.map { [$0] } ?? [] }
-        let national =
-            isbn.digits.hasPrefix(Self.germanGroup)
-            ? ["https://portal.dnb.de/opac/mvb/cover?isbn=\(isbn.digits)"] : []
-        if let url, url.hasPrefix(Self.openLibrary) { return national + [url] }
-        return national + ["\(Self.openLibrary)isbn/\(isbn.digits)-L.jpg"] + (url.map { [$0] } ?? [])
-    }
 }
 
 /// The properties of a stored cover picture.
@@ -92,6 +80,10 @@ public struct KeptCover: Sendable, Equatable {
 
 /// Fetches cover pictures.
 public protocol CoverFetch: Sendable {
+    /// Returns the addresses at which there may be a cover, in the order in which to ask. If a person has chosen the
+    /// address, it is the only one.
+    func addresses(of cover: MissingCover) -> [String]
+
     /// - Returns: the bytes of the picture (JPEG, PNG, GIF or WebP, at most 5 MiB); `nil` if there is no picture at the
     ///   address.
     /// - Throws: ``SourceError`` if the fetch failed or the address is not allowed.

@@ -82,14 +82,14 @@ public struct DuplicateGroup: Sendable, Equatable {
 
 /// The options of a merge.
 public struct MergeOptions: Sendable, Equatable {
-    /// True to make one edition of two editions with different ISBNs. The ISBN of the other edition is kept among the
-    /// identifiers.
-    public var joinsISBNs: Bool
+    /// True to make one edition of two editions that differ in their ISBNs or, if one of them has none, in their years
+    /// or languages. The ISBN of the other edition is kept among the identifiers.
+    public var joinsEditions: Bool
     /// True to merge only the editions, so that each copy stays a copy.
     public var keepsCopies: Bool
 
-    public init(joinsISBNs: Bool = false, keepsCopies: Bool = false) {
-        self.joinsISBNs = joinsISBNs
+    public init(joinsEditions: Bool = false, keepsCopies: Bool = false) {
+        self.joinsEditions = joinsEditions
         self.keepsCopies = keepsCopies
     }
 }
@@ -141,6 +141,8 @@ public enum MergeRefusal: Error, Hashable, Sendable, CustomStringConvertible {
     case alreadyOne(title: String)
     /// The editions have different ISBNs.
     case differentISBNs(kept: ISBN, other: ISBN)
+    /// The editions have different years or languages, given in words, and no ISBN that they share.
+    case differentEditions(kept: String, other: String)
     /// The reader is reading more than one of the copies.
     case twoOpenReadings(title: String)
 
@@ -150,6 +152,8 @@ public enum MergeRefusal: Error, Hashable, Sendable, CustomStringConvertible {
             "there is nothing to merge: \"\(title.cleanedLine.prefix(80))\" is already a single book"
         case .differentISBNs(let kept, let other):
             "\(kept.hyphenated) and \(other.hyphenated) are different ISBNs, so the books are probably different editions"
+        case .differentEditions(let kept, let other):
+            "the books are probably different editions: \(kept) and \(other)"
         case .twoOpenReadings(let title):
             "you are reading more than one copy of \"\(title.cleanedLine.prefix(80))\". Finish or cancel one of the two readings first"
         }

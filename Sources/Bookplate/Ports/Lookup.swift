@@ -74,8 +74,13 @@ public protocol TitleSearch: Sendable {
 /// Asks sources separately, so that a person can compare what each of them has.
 public protocol RecordSearch: Sendable {
     /// Returns the answer of every source that is switched on and may have the book, in the order in which the sources
-    /// win a field. The cache is not used.
-    func records(of isbn: ISBN) async -> [SourceRecord]
+    /// win a field. The cache is not used. An edition without an ISBN is looked for by its title and first author, so a
+    /// record may be that of another edition; see ``Edition/closest(of:)``.
+    ///
+    /// - Parameter language: the language of the person, as an ISO 639-1 code, if that of the edition is not known;
+    ///   `nil` if neither is.
+    /// - Returns: only the sources that are switched off if the edition has neither an ISBN nor a title to look for.
+    func records(of edition: Edition, language: String?) async -> [SourceRecord]
 }
 
 /// A cache of the sources' answers. *Found* is kept until it is refreshed, *not found* for seven days.

@@ -276,6 +276,7 @@ extension MergeRefusal: Refusal {
         switch self {
         case .alreadyOne: "mergeAlreadyOne"
         case .differentISBNs: "mergeDifferentISBNs"
+        case .differentEditions: "mergeDifferentEditions"
         case .twoOpenReadings: "mergeTwoOpenReadings"
         }
     }
@@ -284,6 +285,7 @@ extension MergeRefusal: Refusal {
         switch self {
         case .alreadyOne(let title), .twoOpenReadings(let title): ["title": .text(title)]
         case .differentISBNs(let kept, let other): ["kept": .text(kept.hyphenated), "other": .text(other.hyphenated)]
+        case .differentEditions(let kept, let other): ["kept": .text(kept), "other": .text(other)]
         }
     }
 }

@@ -289,7 +289,7 @@ struct BookDetails {
             view["isLong"] = description.utf8.count > 600
         }
         if let origin { view["origin"] = origin }
-        if book.edition.isbn != nil, book.copy.deleted == nil {
+        if book.edition.isbn != nil || book.edition.titleQuery != nil, book.copy.deleted == nil {
             view["sourcesAddress"] = "/books/\(book.id.rawValue)/sources"
         }
         return view

@@ -17,19 +17,18 @@ struct SourcesPage: Sendable {
     private func page(_ request: Request, _ context: KioskContext) async throws -> Response {
         let texts = parts.pages.texts(context)
         let book = try await book(context)
-        guard let isbn = book.edition.isbn, let search = parts.ports.records else {
-            throw RequestRefusal.notFound("comparison")
-        }
+        guard let search = parts.ports.records else { throw RequestRefusal.notFound("comparison") }
+        let edition = book.edition
         // What a person has taken is shown at once; the sources are asked again only on a new visit.
         let known = try request.queryValue("of").flatMap { id in
-            parts.comparisons[id].flatMap { $0.isbn == isbn ? (id, $0.records) : nil }
+            parts.comparisons[id].flatMap { $0.edition == edition.id ? (id, $0.records) : nil }
         }
         let (id, records): (String, [SourceRecord])
         if let known {
             (id, records) = known
         } else {
-            records = await search.records(of: isbn)
-            id = parts.comparisons.keep(Comparison(isbn: isbn, records: records))
+            records = await search.records(of: edition, language: context.language.rawValue)
+            id = parts.comparisons.keep(Comparison(edition: edition.id, records: records))
         }
         let fields = FieldComparison.all(book.edition.metadata, with: records).map { comparison -> View in
             [
@@ -46,7 +45,7 @@ struct SourcesPage: Sendable {
         }
         let content: View = [
             "book": book.id.rawValue, "name": book.displayTitle.cleanedLine, "comparison": id, "fields": fields,
-            "silent": silent, "hasNone": fields.isEmpty,
+            "silent": silent, "hasNone": fields.isEmpty, "isByTitle": edition.isbn == nil,
         ]
         return try await parts.pages.render(
             Pages.Page(template: "sources", title: texts("sources.title"), tab: .library, view: content), context)
@@ -86,9 +85,9 @@ struct SourcesPage: Sendable {
         let copy = try context.id(of: Copy.self)
         let sent = try await request.object()
         try sent.checkMembers(["comparison", "field", "source"])
-        let isbn = try await book(context).edition.isbn
+        let edition = try await book(context).edition.id
         let record = try record(
-            of: sent.text("comparison").value, from: sent.text("source").value.flatMap(SourceName.init), isbn)
+            of: sent.text("comparison").value, from: sent.text("source").value.flatMap(SourceName.init), edition)
         guard let field = try sent.text("field").value.flatMap(Metadata.Field.init),
             FieldComparison.fields.contains(field), record.text(of: field) != nil
         else { throw RequestRefusal.notFound("value") }
@@ -104,9 +103,12 @@ struct SourcesPage: Sendable {
         return try await parts.offeredCover(at: record.coverURL)
     }
 
-    /// - Parameter isbn: the ISBN that the comparison must be about; `nil` if it does not matter.
-    private func record(of comparison: String?, from source: SourceName?, _ isbn: ISBN? = nil) throws -> Metadata {
-        guard let comparison, let source, let found = parts.comparisons[comparison], isbn == nil || isbn == found.isbn,
+    /// - Parameter edition: the edition that the comparison must be about; `nil` if it does not matter.
+    private func record(
+        of comparison: String?, from source: SourceName?, _ edition: ID<Edition>? = nil
+    ) throws -> Metadata {
+        guard let comparison, let source, let found = parts.comparisons[comparison],
+            edition == nil || edition == found.edition,
             let record = found.records.first(where: { $0.source == source })?.metadata
         else { throw RequestRefusal.notFound("comparison") }
         return record
@@ -123,6 +125,6 @@ struct SourcesPage: Sendable {
 
 /// The records of sources about one book.
 struct Comparison: Sendable {
-    let isbn: ISBN
+    let edition: ID<Edition>
     let records: [SourceRecord]
 }

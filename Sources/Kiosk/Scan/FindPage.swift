@@ -11,6 +11,7 @@ struct FindPage: Sendable {
     var routes: [Route] {
         [
             Route(.get, "/find", for: .household, page), Route(.get, "/api/find", for: .household, find),
+            Route(.post, "/api/find/photo", for: .household, body: .photo, readPrint),
             Route(.post, "/api/find/:search/:number", for: .household, save),
             Route(.get, "/api/find/:search/:number/cover", for: .household, cover),
             Route(.post, "/api/station/rows/:id/take", for: .household, take),
@@ -18,7 +19,7 @@ struct FindPage: Sendable {
     }
 
     /// Renders the form and, with `?title=` and `?author=`, the editions. `?row=` names the captured book that is to
-    /// get the record of one.
+    /// get the record of one. Each `?line=` is a printed line of a photo, and `?isbn=` a printed number.
     private func page(_ request: Request, _ context: KioskContext) async throws -> Response {
         let texts = parts.pages.texts(context)
         let (title, author) = (try request.queryValue("title") ?? "", try request.queryValue("author") ?? "")
@@ -31,6 +32,14 @@ struct FindPage: Sendable {
             view["row"] = row.id.rawValue
             view["rowText"] = texts("find.forNumber", ["number": row.candidate.item.isbn.hyphenated])
             if title.isEmpty { view["f_title"] = row.candidate.metadata.title?.cleanedLine ?? "" }
+        }
+        view["readsPhotos"] = parts.ports.readPrint != nil
+        let lines = try request.queryPairs().filter { $0.name == "line" }.prefix(Self.mostLines)
+        view["lines"] = try lines.map { try lineView(Self.typed($0.value), title: title, request) }
+        view["hasLines"] = !lines.isEmpty
+        if let isbn = try request.queryValue("isbn").flatMap({ try? ISBN($0) }) {
+            view["isbn"] = texts("find.printedISBN", ["isbn": isbn.hyphenated])
+            view["isbnBody"] = JSONValue.object([("text", .string(isbn.digits))]).text
         }
         if let query = TitleQuery(title: title, author: author) {
             let search = try await search(query, context)
@@ -50,6 +59,22 @@ struct FindPage: Sendable {
         }
         return try await parts.pages.render(
             Pages.Page(template: "find", title: texts("find.title"), tab: .scan, view: view), context)
+    }
+
+    /// The largest number of printed lines of a photo that are offered.
+    private static let mostLines = 8
+
+    /// A printed line of a photo, with the addresses that search for it as the title, and for its author.
+    private func lineView(_ line: String, title: String, _ request: Request) throws -> View {
+        func address(_ changed: [(name: String, value: String)]) throws -> String {
+            let others = try request.queryPairs().filter { pair in !changed.contains { $0.name == pair.name } }
+            return "/find?"
+                + (changed + others).map { "\($0.name)=\(PercentEncoding.encoded($0.value))" }.joined(separator: "&")
+        }
+        return [
+            "line": line, "asTitle": try address([("title", line)]),
+            "asAuthor": try address([("title", title), ("author", line)]),
+        ]
     }
 
     private static func typed(_ text: String) -> String { String(text.cleanedLine.prefix(TitleQuery.limit)) }
@@ -109,6 +134,25 @@ struct FindPage: Sendable {
         }
         let (answer, choices) = try await titles.find(query, language: context.language.rawValue)
         return (parts.searches.keep(FoundEditions(answer: answer, choices: choices)), answer, choices)
+    }
+
+    /// Reads the print in a photo of a title page or a cover. The response has the words that are probably the title,
+    /// the other lines with the largest first, and the ISBNs.
+    private func readPrint(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
+        guard let read = parts.ports.readPrint else {
+            throw RequestRefusal(
+                .noPrint, "Printed words cannot be read here: tesseract is not installed. Type the title.")
+        }
+        let page = try await parts.readUpload(request, context, with: read)
+        guard !page.title.isEmpty || !page.isbns.isEmpty else {
+            throw RequestRefusal(
+                .noWords, "No words can be read in the photo. Take it closer in even light, or type the title.")
+        }
+        let lines = page.otherLines.prefix(Self.mostLines).map { JSONValue.string(Self.typed($0)) }
+        return JSONResponse([
+            "title": .string(Self.typed(page.title)), "lines": .array(lines),
+            "isbns": .array(page.isbns.map { .string($0.isbn.digits) }),
+        ])
     }
 
     private struct Save: Decodable {

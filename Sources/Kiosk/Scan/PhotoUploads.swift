@@ -55,26 +55,35 @@ final class PhotoUploads: Sendable {
     }
 }
 
-// Photos that pages upload. They are decoded in an isolated process.
-extension StationRoutes {
+extension KioskParts {
     private static let photoTypes: Set = ["image/jpeg", "image/png", "image/webp", "image/heic", "image/heif"]
 
-    func readPhoto(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
+    /// Receives the photo in the body of a request and reads it with `read`, which decodes it in an isolated process.
+    ///
+    /// - Throws: ``RequestRefusal`` if it is not a photo (415), too large (413) or cannot be decoded (422).
+    func readUpload<Result: Sendable>(
+        _ request: Request, _ context: KioskContext, with read: ([UInt8]) async throws -> Result
+    ) async throws -> Result {
         guard let type = request.headers[.contentType]?.split(separator: ";").first?.lowercased(),
             Self.photoTypes.contains(type)
         else {
             throw RequestRefusal(.notPhoto, "A photo must be a JPEG, PNG, WebP or HEIC.")
         }
+        do {
+            return try await uploads.withPicture(of: request, context, read)
+        } catch let error as KioskError where error.kind == .refused {
+            throw RequestRefusal(.refused, error.message, key: "unsoundPhoto")
+        }
+    }
+}
+
+extension StationRoutes {
+    func readPhoto(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         guard let read = parts.ports.readPhoto else {
             throw RequestRefusal(.noPhotos, "Photos cannot be read here. Type the ISBN, or use 'scan --image'.")
         }
         let asked = try item(of: request.uri.queryParameters["request"].map { String($0) })
-        let photo: DecodedPhoto
-        do {
-            photo = try await parts.uploads.withPicture(of: request, context) { try await read($0) }
-        } catch let error as KioskError where error.kind == .refused {
-            throw RequestRefusal(.refused, error.message, key: "unsoundPhoto")
-        }
+        let photo = try await parts.readUpload(request, context, with: read)
         let texts = parts.pages.texts(context)
         var (detections, refused): ([Detection], [JSONValue]) = ([], [])
         for symbol in photo.symbols {

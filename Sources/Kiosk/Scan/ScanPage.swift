@@ -65,6 +65,7 @@ struct ScanPage: Sendable {
             view["card"] = rowViews.card(current, undo: snapshot.nextUndo, covers: covers)
         }
         let hasCamera = snapshot.camera != nil
+        view["readsTitles"] = parts.ports.readPrint != nil
         view["emptyTitle"] = texts(hasCamera ? "scan.emptyTitle" : "scan.emptyTitleNone")
         view["emptyText"] = texts(hasCamera ? "scan.emptyText" : "scan.emptyTextNone")
         if listed.count > shown.count {

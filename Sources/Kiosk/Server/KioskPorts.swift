@@ -22,6 +22,9 @@ public struct KioskPorts: Sendable {
     /// Reads an uploaded photo of at most 32 MiB in an isolated process. It throws ``KioskError`` if the photo is not a
     /// valid picture. `nil` if photos are not accepted.
     public var readPhoto: (@Sendable ([UInt8]) async throws -> DecodedPhoto)?
+    /// Reads the print in an uploaded photo like ``readPhoto``. It throws ``KioskError`` also if tesseract fails. `nil`
+    /// if tesseract is not installed.
+    public var readPrint: (@Sendable ([UInt8]) async throws -> PrintedPage)?
     /// Asks sources separately, for the comparison of a book with them; `nil` if the service cannot.
     public var records: (any RecordSearch)?
     /// Fetches the covers of editions that a search offers; `nil` if none are shown.

@@ -28,8 +28,10 @@ extension RequestRefusal {
     /// The codes of the refusals that only the web interface issues.
     enum Code: String {
         case badBooks, badField, badHost, badJSON, badNumber, badQuery, badTarget, changed, field, foreignHost
-        case foreignOrigin, missingField, moreThanAsked, noBarCode, noCode, noPhotos, noPicture, notInTrash, notJPEG
-        case notJSON, notPhoto, notPicture, notThere, notYours, owned, refused, signInNeeded, throttled, tooLarge
+        case foreignOrigin, missingField, moreThanAsked, noBarCode, noCode, noPhotos, noPicture, noPrint, noWords,
+            notInTrash
+        case notJPEG, notJSON, notPhoto, notPicture, notThere, notYours, owned, refused, signInNeeded, throttled,
+            tooLarge
         case tooManyWatch, unknownField, unknownToken, unsoundPicture, wrongCode, wrongMethod
 
         /// The HTTP status for this code. ``RefusalKind`` has the statuses of all other refusals.
@@ -44,10 +46,10 @@ extension RequestRefusal {
             case .changed, .owned: .conflict
             case .tooLarge: .contentTooLarge
             case .notJPEG, .notJSON, .notPhoto, .notPicture: .unsupportedMediaType
-            case .badBooks, .field, .moreThanAsked, .noBarCode, .notInTrash, .refused, .unsoundPicture:
+            case .badBooks, .field, .moreThanAsked, .noBarCode, .noWords, .notInTrash, .refused, .unsoundPicture:
                 .unprocessableContent
             case .throttled: .tooManyRequests
-            case .noPhotos, .noPicture, .tooManyWatch: .serviceUnavailable
+            case .noPhotos, .noPicture, .noPrint, .tooManyWatch: .serviceUnavailable
             }
         }
     }

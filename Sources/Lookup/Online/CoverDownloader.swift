@@ -64,6 +64,10 @@ public struct CoverDownloader: CoverFetch {
             needsPublicAddress: { !hasProxy && !covers.isOwn($0) })
     }
 
+    /// Returns the addresses of the large covers of the Deutsche Nationalbibliothek and of Open Library, and then the
+    /// edition's own address.
+    public func addresses(of cover: MissingCover) -> [String] { CoverAddress.all(of: cover) }
+
     /// Downloads a cover.
     ///
     /// - Returns: the bytes of a JPEG, PNG, GIF or WebP; `nil` if there is no cover at the address.
@@ -116,6 +120,15 @@ struct CoverAddress: Sendable {
 
     /// Returns the address of the Open Library cover with this number.
     static func ofOpenLibrary(_ number: Int) -> String { canonical + "/b/id/\(number)-L.jpg" }
+
+    static func all(of cover: MissingCover) -> [String] {
+        let own = cover.url.map { [$0] } ?? []
+        guard !cover.isChosen, let isbn = cover.isbn?.digits else { return own }
+        let national =
+            isbn.hasPrefix(MissingCover.germanGroup) ? ["https://portal.dnb.de/opac/mvb/cover?isbn=\(isbn)"] : []
+        if let url = cover.url, url.hasPrefix(canonical + "/b/") { return national + own }
+        return national + ["\(canonical)/b/isbn/\(isbn)-L.jpg"] + own
+    }
 
     /// Converts a cover address from a source to the form in which it is stored.
     ///

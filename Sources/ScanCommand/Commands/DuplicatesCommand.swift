@@ -86,7 +86,8 @@ struct LibraryMergeCommand: AsyncParsableCommand {
             become copies of the first book's edition.
 
             Books with different ISBNs are usually different editions, so they are merged
-            only with --editions. The other ISBN is then kept among the identifiers.
+            only with --editions. The other ISBN is then kept among the identifiers. The
+            same holds for a book without an ISBN and one of another year or language.
 
               scan library merge 9780441478125 "left hand"
               scan library merge 9780441478125 5f0c7a31 --dry-run
@@ -96,7 +97,7 @@ struct LibraryMergeCommand: AsyncParsableCommand {
         help: ArgumentHelp("The book to keep: an ISBN, an id or words from the title or authors.", valueName: "keep"))
     var kept: String
     @OptionGroup var others: NamedBooks
-    @Flag(help: "Also merge editions with different ISBNs.") var editions = false
+    @Flag(help: "Also merge editions with different ISBNs, years or languages.") var editions = false
     @Flag(help: "Merge only the records, and keep every book as a copy of the one edition.") var keepCopies = false
     @Flag(help: "Show what would happen, and change nothing.") var dryRun = false
     @Flag(help: "Do not ask for confirmation.") var yes = false
@@ -108,7 +109,7 @@ struct LibraryMergeCommand: AsyncParsableCommand {
         let kept = try await library.book(named: kept)
         var names: [ID<Copy>] = []
         for name in others.names { names.append(try await library.book(named: name).id) }
-        let options = MergeOptions(joinsISBNs: editions, keepsCopies: keepCopies)
+        let options = MergeOptions(joinsEditions: editions, keepsCopies: keepCopies)
         let preview = try await library.previewMerge(names, into: kept.id, options, at: Date())
         if dryRun {
             if output.json { Output.shared.printLine(preview.book.json) } else { show(preview, "Would be kept") }

@@ -89,7 +89,8 @@ struct FindCommand: AsyncParsableCommand {
         }
         let tesseract = try Tesseract(inFolders: ProcessInfo.processInfo.environment["PATH"] ?? "")
         do {
-            return try tesseract.read(image == "-" ? PhotoInput.standardInput.open() : PhotoFile(path: image))
+            let photo = try image == "-" ? PhotoInput.standardInput.open() : PhotoFile(path: image)
+            return try tesseract.read(OCRImage(photo))
         } catch let error as PhotoError {
             throw CommandError(.unreadable, "\(error).")
         }

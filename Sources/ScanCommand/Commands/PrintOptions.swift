@@ -19,7 +19,7 @@ struct PrintOptions: ParsableArguments {
         guard ocr else { return nil }
         do throws(TesseractError) {
             let tesseract = try Tesseract(inFolders: ProcessInfo.processInfo.environment["PATH"] ?? "")
-            return { try tesseract.read($0) }
+            return { try tesseract.read(OCRImage($0)) }
         } catch {
             let isReported = SharedValue(false)
             return { _ in

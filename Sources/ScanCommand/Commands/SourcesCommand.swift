@@ -14,6 +14,9 @@ struct LibrarySourcesCommand: AsyncParsableCommand {
             the value of a source. No refresh changes it afterwards, and `scan undo`
             takes it back.
 
+            A book without an ISBN is looked for by its title and author, in the edition
+            of the same year; check that a record is of your edition.
+
             The fields are title, subtitle, authors, publisher, publishedDate, pageCount,
             language, originalLanguage, format, series, subjects, description and
             coverURL; the sources are those of `scan lookup`.
@@ -35,11 +38,11 @@ struct LibrarySourcesCommand: AsyncParsableCommand {
         let wiring = try Wiring(settings: paths.settings())
         let library = try wiring.requireLibrary()
         let book = try await library.book(named: named.name)
-        guard let isbn = book.edition.isbn else {
-            throw CommandError(.nothing, "\(quoted([book.displayTitle])) has no ISBN to look it up by.")
+        guard book.edition.isbn != nil || book.edition.titleQuery != nil else {
+            throw CommandError(.nothing, "\(quoted([book.displayTitle])) has neither an ISBN nor a title to look for.")
         }
         if !output.json { Output.shared.showStatus("  asking the sources …") }
-        let records = await wiring.lookup(library).records(of: isbn)
+        let records = await wiring.lookup(library).records(of: book.edition, language: Wiring.systemLanguage)
         Output.shared.showStatus("")
         if choices.isEmpty {
             show(book, records)
@@ -105,6 +108,10 @@ struct LibrarySourcesCommand: AsyncParsableCommand {
                 Output.shared.printLine("\(label)\(value.isCurrent ? "✓" : " ") \(value.text.oneLine.fitted(room))")
                 Output.shared.printLine(String(repeating: " ", count: 20) + style.faint(own.fitted(room)))
             }
+        }
+        if book.edition.isbn == nil {
+            Output.shared.printNotice(
+                "  The book has no ISBN. A record that was found by its title may be another edition's.")
         }
         for record in records {
             guard let reason = record.reason else { continue }

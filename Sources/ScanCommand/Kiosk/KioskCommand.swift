@@ -5,6 +5,7 @@ import Foundation
 import Kiosk
 import Library
 import Logging
+import PrintedText
 import Station
 import SystemCalls
 import Terminal
@@ -91,6 +92,12 @@ struct KioskCommand: AsyncParsableCommand {
         if !wiring.isOffline { ports.fetchCover = wiring.coverDownloader(library) }
         let photos = PhotoChildren()
         ports.readPhoto = { try await photos.read($0) }
+        do throws(TesseractError) {
+            let tesseract = try Tesseract(inFolders: ProcessInfo.processInfo.environment["PATH"] ?? "")
+            ports.readPrint = { try await photos.readPrint(in: $0, with: tesseract) }
+        } catch {
+            logger.notice("no titles from photos: \(error)")
+        }
         let watchdog = Watchdog(try ServiceNotice())
         let server = try KioskServer(configuration, ports: ports, logger: logger) { port in
             started(port)

@@ -5,6 +5,7 @@ import Capture
 import Decoder
 import Foundation
 import Kiosk
+import PrintedText
 import Processes
 import Synchronization
 import SystemCalls
@@ -38,10 +39,41 @@ final class PhotoChildren: Sendable {
         queue.qualityOfService = .utility
     }
 
-    /// Reads one photo.
+    /// Reads the codes in one photo.
     ///
     /// - Throws: ``KioskError``: refused if the photo is not a valid picture, unavailable if too many photos wait.
     func read(_ photo: [UInt8]) async throws -> DecodedPhoto {
+        try await withPlace { try await decodedPhoto(answer(for: photo, limit: 1 << 20)) }
+    }
+
+    /// Reads the print in one photo. The child process decodes the photo, and tesseract reads only its grey picture.
+    ///
+    /// - Throws: ``KioskError``: refused if the photo is not a valid picture, unavailable if too many photos wait or if
+    ///   tesseract fails.
+    func readPrint(in photo: [UInt8], with tesseract: Tesseract) async throws -> PrintedPage {
+        try await withPlace {
+            let answer = try await answer(for: photo, ["--print"], limit: OCRImage.maxBytes)
+            guard let image = OCRImage(pgm: answer) else {
+                // Instead of the picture, the process has sent the reason why there is none.
+                _ = try decodedPhoto(answer)
+                throw PhotoAnswer.unreadable("an internal error occurred")
+            }
+            return try await withCheckedThrowingContinuation { continuation in
+                queue.addOperation { continuation.resume(with: Result { try Self.read(image, with: tesseract) }) }
+            }
+        }
+    }
+
+    private static func read(_ image: OCRImage, with tesseract: Tesseract) throws(KioskError) -> PrintedPage {
+        do {
+            return try tesseract.read(image)
+        } catch {
+            throw KioskError(.unavailable, "Type the title instead: \(error).")
+        }
+    }
+
+    /// Runs `body` while one of the places for photos is taken.
+    private func withPlace<Result>(_ body: () async throws -> Result) async throws -> Result {
         let isFull = pending.withLock { count in
             if count >= limit { return true }
             count += 1
@@ -49,25 +81,35 @@ final class PhotoChildren: Sendable {
         }
         if isFull { throw KioskError(.unavailable, "\(limit) photos are already waiting or being read") }
         defer { pending.withLock { $0 -= 1 } }
+        return try await body()
+    }
+
+    /// Returns what the child process writes about a photo.
+    ///
+    /// - Parameter limit: the maximum size of the answer, in bytes.
+    private func answer(for photo: [UInt8], _ options: [String] = [], limit: Int) async throws -> [UInt8] {
         var command = command
         let isLarge = PhotoChildLimits.isLarge(photo)
-        if isLarge { command.arguments.append("--large") }
+        command.arguments += (isLarge ? ["--large"] : []) + options
         let ending = try await withCheckedThrowingContinuation { [command, patience] continuation in
             let read: @Sendable () -> Void = {
                 continuation.resume(
-                    with: Result { try ChildProcess.run(command, input: photo, within: patience, limit: 1 << 20) })
+                    with: Result { try ChildProcess.run(command, input: photo, within: patience, limit: limit) })
             }
             if isLarge { queue.addBarrierBlock(read) } else { queue.addOperation(read) }
         }
         switch ending {
-        // A whole line is an answer, even if the process failed after writing it. Without a whole line, the process
-        // crashed or was killed.
-        case .answered(let line, _, _) where line.last == UInt8(ascii: "\n"):
-            return try PhotoAnswer(line.dropLast()).photo()
-        case .answered: throw PhotoAnswer.unreadable("an internal error occurred")
+        // An answer counts even if the process failed after writing it. If it is not whole, it is refused later.
+        case .answered(let answer, _, _): return answer
         case .tooLong: throw PhotoAnswer.unreadable("reading it took too long")
         case .tooMuch: throw PhotoAnswer.unreadable("an internal error occurred")
         }
+    }
+
+    /// - Parameter answer: one line. Without its end, the process crashed or was killed.
+    private func decodedPhoto(_ answer: [UInt8]) throws -> DecodedPhoto {
+        guard answer.last == UInt8(ascii: "\n") else { throw PhotoAnswer.unreadable("an internal error occurred") }
+        return try PhotoAnswer(answer.dropLast()).photo()
     }
 }
 
@@ -133,8 +175,9 @@ struct PhotoAnswer: Decodable {
 ///
 /// The memory adds up to less than the service's MemoryMax (packaging/bookplate.service): 60 MiB for the service at
 /// rest, 64 MiB for photos that have arrived (``PhotoUploads``), and either two small photos or a large one, each with
-/// 30 MiB for the program itself. With a large photo, that makes 60 + 64 + 480 + 30 = 634 of 768 MiB. The worst photo
-/// known, a progressive JPEG of 50 megapixels in CMYK, takes 430 MiB, of which 381 are its coefficients.
+/// 30 MiB for the program itself. With a large photo, that makes 60 + 64 + 480 + 30 = 634 of 768 MiB. Beside it, there
+/// is room for one tesseract, which takes about 100 MiB. The worst photo known, a progressive JPEG of 50 megapixels in
+/// CMYK, takes 430 MiB, of which 381 are its coefficients.
 enum PhotoChildLimits {
     /// The limit for the data of the process, in bytes. Memory that cannot be allocated makes a photo unreadable, so a
     /// photo cannot take the service's memory.
@@ -197,33 +240,38 @@ struct ReadPhotoCommand: ParsableCommand {
     @Flag(help: "Allow the memory that a large photo needs, and HEIC.")
     var large = false
 
+    @Flag(help: "Write the grey picture in which printed text is read, instead of the codes.")
+    var print = false
+
     func run() throws {
         // A HEIC photo counts as large. Libraries can be loaded only now.
         if large { PhotoFile.loadLibheif() }
         try PhotoChildLimits.apply(isLarge: large)
-        Output.shared.printLine(Self.answer())
+        do {
+            let photo = try PhotoFile(descriptor: STDIN_FILENO, name: "the photo")
+            if print {
+                try FileDescriptor.standardOutput.writeAll(OCRImage(photo).pgm)
+            } else {
+                Output.shared.printLine(try Self.codes(in: photo))
+            }
+        } catch PhotoError.outOfMemory {
+            // Closing other programs, as the error suggests, would not help.
+            Self.refuse("The photo needs more memory than one photo may use here. Save it again with fewer pixels.")
+        } catch {
+            Self.refuse("\(error)")
+        }
         // Ends here, because the program's usual end starts asynchronous work, which the restrictions do not allow.
         Foundation.exit(EXIT_SUCCESS)
     }
 
-    private static func answer() -> JSONValue {
-        do {
-            let photo = try PhotoFile(descriptor: STDIN_FILENO, name: "the photo")
-            var decoder = try PhotoReader()
-            let symbols = try decoder.decode(photo)
-            let thumbnail = Data(try photo.thumbnail()).base64EncodedString()
-            return [
-                "symbols": .array(symbols.map(DecodeCommand.json)), "thumbnail": .string(thumbnail), "error": .null,
-            ]
-        } catch PhotoError.outOfMemory {
-            // Closing other programs, as the error suggests, would not help.
-            return refusal("The photo needs more memory than one photo may use here. Save it again with fewer pixels.")
-        } catch {
-            return refusal("\(error)")
-        }
+    private static func codes(in photo: PhotoFile) throws -> JSONValue {
+        var decoder = try PhotoReader()
+        let symbols = try decoder.decode(photo)
+        let thumbnail = Data(try photo.thumbnail()).base64EncodedString()
+        return ["symbols": .array(symbols.map(DecodeCommand.json)), "thumbnail": .string(thumbnail), "error": .null]
     }
 
-    private static func refusal(_ reason: String) -> JSONValue {
-        ["symbols": [], "thumbnail": .null, "error": .string(reason)]
+    private static func refuse(_ reason: String) {
+        Output.shared.printLine(["symbols": [], "thumbnail": .null, "error": .string(reason)])
     }
 }

@@ -16,15 +16,16 @@ const longestSide = 1200, longestShown = 320;
 let picture = null;
 /** The number of quarter turns to the right. */
 let turns = 0;
+/** The number of times that a picture was opened or closed. */
+let opened = 0;
 
 /** Returns the part that a slider cuts off at its edge, from 0 to 0.45. */
 const cut = (edge) => Number(sliders.find((slider) => slider.dataset.edge === edge).value) / 100;
 
-/** Draws the turned picture in this size into a canvas. */
-function drawTurned(target, width, height) {
-  [target.width, target.height] = [width, height];
+/** Draws the turned picture in this size into a canvas, whose upper left corner is at (x, y) of the picture. */
+function drawTurned(target, width, height, x = 0, y = 0) {
   const context = target.getContext("2d"), isOnItsSide = turns % 2 === 1;
-  context.translate(width / 2, height / 2);
+  context.setTransform(1, 0, 0, 1, width / 2 - x, height / 2 - y);
   context.rotate(turns * Math.PI / 2);
   const [w, h] = isOnItsSide ? [height, width] : [width, height];
   context.drawImage(picture, -w / 2, -h / 2, w, h);
@@ -38,7 +39,8 @@ function turnedSize(longest) {
 }
 
 function draw() {
-  drawTurned(canvas, ...turnedSize(longestShown));
+  [canvas.width, canvas.height] = turnedSize(longestShown);
+  drawTurned(canvas, canvas.width, canvas.height);
   const context = canvas.getContext("2d"), { width, height } = canvas;
   context.setTransform(1, 0, 0, 1, 0, 0);
   context.fillStyle = "rgb(0 0 0 / .6)";
@@ -51,17 +53,17 @@ function draw() {
 
 /** Returns the turned and cropped picture as a JPEG; null if the browser cannot write one. */
 function finish() {
-  const whole = document.createElement("canvas"), part = document.createElement("canvas");
-  const room = Math.max(1 - cut("left") - cut("right"), 1 - cut("top") - cut("bottom"));
-  drawTurned(whole, ...turnedSize(longestSide / room));
-  const x = Math.round(cut("left") * whole.width), y = Math.round(cut("top") * whole.height);
-  part.width = Math.max(1, Math.round(whole.width * (1 - cut("left") - cut("right"))));
-  part.height = Math.max(1, Math.round(whole.height * (1 - cut("top") - cut("bottom"))));
-  part.getContext("2d").drawImage(whole, -x, -y);
+  const part = document.createElement("canvas");
+  const [across, down] = [1 - cut("left") - cut("right"), 1 - cut("top") - cut("bottom")];
+  const [width, height] = turnedSize(longestSide / Math.max(across, down));
+  part.width = Math.max(1, Math.round(width * across));
+  part.height = Math.max(1, Math.round(height * down));
+  drawTurned(part, width, height, Math.round(cut("left") * width), Math.round(cut("top") * height));
   return new Promise((resolve) => part.toBlob(resolve, "image/jpeg", .85));
 }
 
 function close() {
+  opened += 1;
   picture?.close();
   picture = null;
   editor.hidden = true;
@@ -69,15 +71,17 @@ function close() {
   state.textContent = "";
 }
 
-/** Shows a picture in the editor. */
+/** Shows a picture in the editor. Of two that are opened at the same time, the one opened last is shown. */
 async function edit(blob) {
   close();
-  try {
-    picture = await createImageBitmap(blob, { imageOrientation: "from-image" });
-  } catch {
+  const number = opened += 1;
+  const read = await createImageBitmap(blob, { imageOrientation: "from-image" }).catch(() => null);
+  if (number !== opened) return read?.close();
+  if (!read) {
     state.textContent = photo.dataset.unreadable;
     return;
   }
+  picture = read;
   turns = 0;
   for (const slider of sliders) slider.value = 0;
   editor.hidden = false;

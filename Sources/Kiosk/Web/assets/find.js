@@ -1,12 +1,13 @@
 // The page Find by title. The search is a page of its own, and the sources may take some seconds, so the button says so.
 
-import { act } from "./acts.js";
+import { act, attempt } from "./acts.js";
+import { findByPhoto } from "./photo-files.js";
 
 const form = document.getElementById("find"), submit = form.querySelector("button");
 const label = submit.textContent;
 form.addEventListener("submit", () => { submit.textContent = form.dataset.searching; submit.disabled = true; });
 // The page is shown again as it was when a person goes back to it.
-addEventListener("pageshow", () => { submit.textContent = label; submit.disabled = false; });
+addEventListener("pageshow", () => { submit.textContent = label; submit.disabled = false; state.textContent = ""; });
 
 // After a captured book has got its record, the person goes on with its card.
 document.addEventListener("click", async (event) => {
@@ -16,3 +17,12 @@ document.addEventListener("click", async (event) => {
   const row = form.elements.row.value;
   if (await act(button, JSON.parse(button.dataset.body))) location.assign(`/scan?row=${encodeURIComponent(row)}`);
 }, { capture: true });
+
+const photo = document.getElementById("find-photo"), state = document.getElementById("photo-state");
+photo?.addEventListener("change", async () => {
+  const [file] = photo.files;
+  photo.value = "";
+  if (!file) return;
+  state.textContent = state.dataset.reading;
+  if (!await attempt(() => findByPhoto(file, form.elements.row?.value))) state.textContent = "";
+});

@@ -13,8 +13,9 @@ const toastTime = 7000, errorTime = 12000;
  * - change: the id of a change. The toast then has an Undo button, which acts.js handles.
  * - redo: the id of an undone change. The toast then has a Redo button.
  * - link: [address, label].
+ * - button: [label, action].
  */
-export function toast(message, { change, redo, isError, link } = {}) {
+export function toast(message, { change, redo, isError, link, button: offer } = {}) {
   const line = document.createElement("div");
   line.className = isError ? "toast is-error" : "toast";
   const span = document.createElement("span");
@@ -24,6 +25,12 @@ export function toast(message, { change, redo, isError, link } = {}) {
     const anchor = document.createElement("a");
     [anchor.href, anchor.textContent] = link;
     line.append(anchor);
+  }
+  if (offer) {
+    const act = document.createElement("button");
+    act.textContent = offer[0];
+    act.addEventListener("click", () => { act.disabled = true; offer[1](); });
+    line.append(act);
   }
   const button = document.createElement("button");
   button.textContent = text(change ? "undo" : redo ? "redo" : "close");

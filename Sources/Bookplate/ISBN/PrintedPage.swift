@@ -1,5 +1,3 @@
-import Bookplate
-
 /// The text that is printed in a picture.
 public struct PrintedPage: Sendable, Equatable {
     public var isbns: [PrintedISBN]
