@@ -14,6 +14,8 @@ extension Station {
             station.batch.preset = preset
             station.givenPreset = Set(ids)
             station.batch.replace(candidates)
+            // Books may have been captured with the old preset in the meantime.
+            station.applyPresetToStale()
         }
     }
 
