@@ -260,10 +260,15 @@ private func tagNames(of copy: Copy) -> Set<String> {
 }
 
 /// Stores a status that a person has set, with everything that the tracker's rules derive from it.
+///
+/// - Throws: ``ReadingRefusal/sessionRunning(title:)`` if a session would go on.
 private func updateStatus(
     _ db: Database, _ stored: StoredBook, to book: Book, _ moment: Tracker.Moment
 ) throws {
     let copy = stored.book.copy
+    if let running = try StoredSessions.running(db, of: copy.id, leavingFor: book.copy.status, from: copy.status) {
+        throw ReadingRefusal.sessionRunning(title: running.displayTitle)
+    }
     var tracker = Tracker(
         status: copy.status, readings: copy.readings, pageCount: book.edition.metadata.storable.pageCount)
     try StoredTracker.store(tracker.set(book.copy.status, moment), of: stored.copyRow, db)

@@ -57,8 +57,8 @@ struct StoredTracker {
 
     private static func remove(_ id: ID<Reading>, _ db: Database) throws {
         guard let row = try db.value(Int64.self, "SELECT id FROM reading WHERE uuid = ?", [id.rawValue]) else { return }
-        guard try db.row("SELECT 1 FROM session WHERE \"end\" IS NULL AND reading = ?", [row]) == nil else {
-            throw ReadingRefusal.sessionRunning
+        if let running = try StoredSessions.running(db), running.reading == id {
+            throw ReadingRefusal.sessionRunning(title: running.displayTitle)
         }
         try db.run("DELETE FROM progressEntry WHERE reading = ?", [row])
         try db.run("DELETE FROM session WHERE reading = ?", [row])
@@ -174,6 +174,14 @@ enum StoredSessions {
     /// Fetches the running session, even if its book is in the trash or its reading was cancelled.
     static func running(_ db: Database) throws -> SessionRecord? {
         try db.row(selection + "WHERE session.\"end\" IS NULL").map(record)
+    }
+
+    /// Fetches the running session of a copy that would go on although the book is not being read any more.
+    static func running(
+        _ db: Database, of copy: ID<Copy>, leavingFor status: Copy.Status, from old: Copy.Status
+    ) throws -> SessionRecord? {
+        guard status != .reading, status != old, let running = try running(db), running.copy == copy else { return nil }
+        return running
     }
 
     static func one(_ db: Database, _ id: ID<Session>) throws -> SessionRecord? {

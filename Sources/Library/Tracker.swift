@@ -4,9 +4,21 @@ import GRDB
 
 extension LibraryFile: ReadingLog {
     public func setStatus(
-        _ status: Copy.Status, of copy: ID<Copy>, on day: CalendarDay?, at now: Date
+        _ status: Copy.Status, of copy: ID<Copy>, on day: CalendarDay?, ending end: SessionEnd?, at now: Date
     ) async throws -> TrackingResult {
-        try await track(copy, at: now, status.displayName) { try $1.set(status, on: day, $2) }
+        try await track(copy, at: now, status.displayName) { db, tracker, moment in
+            guard let running = try StoredSessions.running(db, of: copy, leavingFor: status, from: tracker.status)
+            else {
+                if let end { throw end.session == nil ? SessionError.notActive : .alreadyEnded }
+                return try tracker.set(status, on: day, moment)
+            }
+            guard let end else { throw ReadingRefusal.sessionRunning(title: running.displayTitle) }
+            guard end.session ?? running.session.id == running.session.id else { throw SessionError.alreadyEnded }
+            let session = try running.session.ended(at: end.end, page: end.page, forced: end.isForced, now: now)
+            try StoredSessions.update(session, db)
+            let steps = tracker.record(session, of: running.reading, endedAt: now)
+            return try steps + tracker.set(status, on: day, moment)
+        }
     }
 
     public func recordProgress(

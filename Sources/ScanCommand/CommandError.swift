@@ -118,7 +118,8 @@ extension CommandError {
         case "noReading": " To start it, run 'scan reading start'."
         case "noSuchReading": " To list the readings, run 'scan reading history'."
         case "lastReading": " To do so, run 'scan reading reset'."
-        case "sessionRunning": " To do so, run 'scan session stop' or 'scan session delete'."
+        case "sessionRunning":
+            " To do so, give the page with --page, or run 'scan session stop' or 'scan session delete'."
         case "labelNone" where arguments["near"] == .list([]):
             " To see all of them, run 'scan \(text(arguments["kind"])) list'."
         case "labelTaken":

@@ -66,6 +66,23 @@ extension `In a browser` {
             }
         }
 
+        @Test func `finish a book whose session is running`() async throws {
+            try await reading("books/BOOK") { kiosk, browser, id in
+                let start = ISO8601DateFormatter().string(from: Date().addingTimeInterval(-1800))
+                try await kiosk.ask("POST", "/api/books/\(id)/sessions", ["start": start])
+                try await browser.wait("the clock in the head", until: "document.querySelector('#head-clock a')")
+                try await browser.wait(
+                    "it ticks", until: "document.querySelector('#head-clock a').textContent.match(/30:0[1-9]/)")
+                try await browser.wait("the session", until: "document.getElementById('stop-session')")
+                try await browser.click("#status-read")
+                try await browser.wait("the sheet", until: "document.getElementById('stop-sheet').open")
+                try await browser.driver.run("document.getElementById('end-page').value = '300'")
+                try await browser.click("#stop-form button.primary")
+                try await browser.wait("no clock", until: "!document.querySelector('#head-clock a')")
+                #expect(try await book(kiosk, id)["status"] as? String == "read")
+            }
+        }
+
         @Test func `rate with one key, and undo it`() async throws {
             try await reading("books/BOOK") { kiosk, browser, id in
                 try await browser.type("4")

@@ -42,7 +42,7 @@ private let day = CalendarDay("2026-03-17")!
             Row(ReadingRefusal.wrongEnd(.finished), 3, 422, "reading"),
             Row(ReadingRefusal.twoEnds, 3, 422, "reading"),
             Row(ReadingRefusal.lastReading(.dnf), 3, 422, "reading"),
-            Row(ReadingRefusal.sessionRunning, 3, 422, "reading"),
+            Row(ReadingRefusal.sessionRunning(title: "Dune"), 3, 422, "sessionRunning"),
             Row(ReadingRefusal.noSuchEntry, 3, 404, "noSuchEntry"),
             Row(ReadingRefusal.entryInFuture, 3, 422, "reading"),
             Row(ReadingRefusal.entryOfSession, 3, 422, "reading"),

@@ -58,6 +58,30 @@ import Testing
         try await kiosk.stop()
     }
 
+    @Test func `one ends with its book's reading, and its clock is on every page until then`() async throws {
+        let kiosk = try await RunningKiosk()
+        let book = try await kiosk.book("Dune")
+        let start = #"{"start": "\#(ago(1800))", "page": 10}"#
+        let session = try #require(try await kiosk.send("POST", "/api/books/\(book.id)/sessions", start)["id"])
+        for page in ["/home", "/library", "/scan", "/settings", "/books/\(book.id)"] {
+            let head = try await kiosk.send("GET", page).text
+            #expect(head.contains("A session for “Dune” is running.") && head.contains("data-started"), "\(page)")
+        }
+        let path = "/api/books/\(book.id)/status"
+        let refused = try await kiosk.send("PUT", path, #"{"status": "read"}"#)
+        #expect(refused.status == 422 && refused.code == "sessionRunning")
+        let bulk = try await kiosk.send("POST", "/api/books/status", #"{"ids": ["\#(book.id)"], "status": "dnf"}"#)
+        #expect(bulk.status == 422 && bulk.code == "sessionRunning")
+        let another = try await kiosk.send("PUT", path, #"{"status": "read", "session": "x", "page": 40}"#)
+        #expect(another.status == 422 && another.code == "alreadyEnded")
+        let read = try await kiosk.send("PUT", path, #"{"status": "read", "session": "\#(session)", "page": 40}"#)
+        #expect(read.status == 200 && read["status"] == "read")
+        #expect(read.json["sessionStillRuns"] as? Bool == false)
+        #expect(try await kiosk.library.runningSession() == nil)
+        #expect(try await !kiosk.send("GET", "/home").text.contains("data-started=\""))
+        try await kiosk.stop()
+    }
+
     @Test func `past ones are added, corrected, listed a page at a time, and deleted`() async throws {
         let kiosk = try await RunningKiosk()
         let book = try await kiosk.book("Dune", status: .reading)

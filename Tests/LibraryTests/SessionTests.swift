@@ -165,21 +165,43 @@ import Testing
         #expect(try await library.dump() == before)
     }
 
-    @Test func `one that runs while its book is finished, dropped or reset keeps running, and that is reported`()
-        async throws
-    {
+    @Test(arguments: [Copy.Status.onHold, .dnf, .read, .toRead])
+    func `one ends with its book's reading, in one change`(status: Copy.Status) async throws {
         let id = try await book().id
         let other = try await library.save(odyssey, record("The Odyssey"), preset: Preset(status: .reading)).id
-        _ = try await library.startSession(of: id, page: nil, from: nil, at: noon)
-        #expect(try await !library.recordProgress(.page(5), of: id, at: noon).sessionStillRuns)
-        for status in [Copy.Status.onHold, .dnf, .read, .toRead] {
-            #expect(try await library.setStatus(status, of: id, on: nil, at: at(60)).sessionStillRuns)
+        let running = try await library.startSession(of: id, page: nil, from: nil, at: noon).session
+        let before = try await library.dump()
+        await #expect(throws: ReadingRefusal.sessionRunning(title: "Dune")) {
+            try await library.setStatus(status, of: id, on: nil, at: at(600))
         }
-        #expect(try await !library.setStatus(.read, of: other, on: nil, at: at(60)).sessionStillRuns)
+        await #expect(throws: ReadingRefusal.sessionRunning(title: "Dune")) {
+            try await library.update(id, at: at(600)) { $0.copy.status = status }
+        }
+        await #expect(throws: SessionError.alreadyEnded) {
+            try await library.setStatus(status, of: id, on: nil, ending: SessionEnd(ID(), page: 9), at: at(600))
+        }
+        await #expect(throws: SessionError.sessionTooShort) {
+            try await library.setStatus(status, of: id, on: nil, ending: SessionEnd(page: 9), at: at(9))
+        }
+        #expect(try await library.setStatus(.reading, of: id, on: nil, at: at(600)).sessionStillRuns == false)
+        _ = try await library.setStatus(.read, of: other, on: nil, at: at(600))
+        _ = try await library.undo(try #require(try await library.lastChange()).id, at: at(600))
+        #expect(try await library.dump() == before)
+
+        let end = SessionEnd(running.id, page: 90)
+        let result = try await library.setStatus(status, of: id, on: nil, ending: end, at: at(600))
+        #expect(result.book.copy.status == status && !result.sessionStillRuns)
+        #expect(try await library.runningSession() == nil)
+        let ended = try #require(try await library.sessions(endingIn: running.id.rawValue).first)
+        #expect(ended.session.endPage == 90 && ended.session.minutes == 10)
+        let entries = try await library.progress(of: ended.reading, limit: 9, offset: 0)
+        #expect(entries.contains { $0.session == running.id && $0.amount == .page(90) })
+        await #expect(throws: SessionError.notActive) {
+            try await library.setStatus(.dnf, of: other, on: nil, ending: SessionEnd(page: 9), at: at(600))
+        }
+        _ = try await library.undo(try #require(result.change), at: at(900))
+        #expect(try await library.dump() == before)
         #expect(try await library.runningSession()?.copy == id)
-        _ = try await library.stopSession(page: nil, end: nil, forced: false, at: at(600))
-        _ = try await library.setStatus(.reading, of: id, on: nil, at: at(600))
-        #expect(try await !library.setStatus(.read, of: id, on: nil, at: at(600)).sessionStillRuns)
     }
 
     @Test func `correcting and deleting one updates its entry`() async throws {

@@ -138,16 +138,42 @@ import Testing
 }
 
 @Suite struct `A book that is done while its session runs` {
-    @Test(arguments: [["finish", "dune"], ["drop", "dune"], ["reset", "dune"], ["hold", "dune"]])
-    func `says so, and does not end the session`(act: [String]) throws {
+    private func withSession(_ body: (ScanProcess) throws -> Void) throws {
         try withScan { scan in
             try scan.run("library", "add", "--title", "Dune", "--author", "Frank Herbert", "--pages", "382")
-            try scan.run("session", "start", "dune")
-            let done = try scan.run(["reading"] + act + ["--json"])
+            let start = Date().addingTimeInterval(-3600).rfc3339
+            try scan.run("session", "start", "dune", "--start", start)
+            try body(scan)
+        }
+    }
+
+    @Test(arguments: ["finish", "drop", "reset", "hold"])
+    func `ends the session with the given page, in one change`(act: String) throws {
+        try withSession { scan in
+            let refused = try scan.run("reading", act, "dune", "--json")
+            #expect(refused.status == 3 && refused.err.contains("session of \"Dune\" is running"), "\(refused.err)")
+            #expect(refused.err.contains("--page"))
+            let done = try scan.run("reading", act, "dune", "--page", "145", "--json")
             #expect(done.status == 0 && done.lines.count == 1)
-            #expect(done.err.contains("still running. To end it, run 'scan session stop"), "\(done.err)")
-            #expect(try scan.run("session", "stop", "--force").status == 0)
-            #expect(!(try scan.run("reading", "start", "dune").err.contains("still running")))
+            // The sessions of a cancelled reading are not listed.
+            let pages = try scan.run("session", "list", "--json").objects().map { $0["endPage"] as? Int }
+            #expect(pages == (act == "reset" ? [] : [145]))
+            try scan.run("undo")
+            #expect(try scan.run("session", "status", "--json").objects().count == 1)
+        }
+    }
+
+    @Test func `asks for the page at a terminal`() throws {
+        try withSession { scan in
+            let terminal = try PseudoTerminal(scan, "reading finish dune")
+            try terminal.wait(for: "Page you are on (Enter for none): ")
+            terminal.type("many\n")
+            try terminal.wait(for: "is not a page")
+            terminal.type("382\n")
+            try terminal.wait(for: "Dune · Read")
+            #expect(try terminal.finish() == 0)
+            #expect(try scan.run("session", "list", "--json").objects().first?["endPage"] as? Int == 382)
+            #expect(try scan.run("reading", "drop", "dune", "--page", "9").status != 0)
         }
     }
 }

@@ -7,8 +7,14 @@ import FoundationEssentials
 /// ``ReadingRefusal`` or ``SessionError``, and changes nothing.
 public protocol ReadingLog: Sendable {
     /// Sets the status as ``Tracker/set(_:on:_:)`` describes, and sets dates if the library's setting allows this.
+    ///
+    /// - Parameter end: ends the book's running session in the same change, because a session runs only while its book
+    ///   is being read; `nil` if the person knows of no session.
+    /// - Throws: ``ReadingRefusal/sessionRunning(title:)`` if a session of the book is running, the status is another
+    ///   one than Reading, and `end` is `nil`; ``SessionError`` if `end` is given and no such session is running, or
+    ///   if the session cannot end like this.
     func setStatus(
-        _ status: Copy.Status, of copy: ID<Copy>, on day: CalendarDay?, at now: Date
+        _ status: Copy.Status, of copy: ID<Copy>, on day: CalendarDay?, ending end: SessionEnd?, at now: Date
     ) async throws -> TrackingResult
     /// Records a page or percentage.
     ///
@@ -79,6 +85,13 @@ public protocol ReadingLog: Sendable {
 }
 
 extension ReadingLog {
+    /// Sets the status of a book without a running session.
+    public func setStatus(
+        _ status: Copy.Status, of copy: ID<Copy>, on day: CalendarDay?, at now: Date
+    ) async throws -> TrackingResult {
+        try await setStatus(status, of: copy, on: day, ending: nil, at: now)
+    }
+
     /// Records the reader's present page or percentage.
     public func recordProgress(
         _ amount: ProgressEntry.Amount, of copy: ID<Copy>, at now: Date
@@ -94,8 +107,8 @@ public struct TrackingResult: Sendable, Equatable {
     public var reading: Reading?
     /// The change, which undo reverts; `nil` if nothing changed.
     public var change: ID<Change>?
-    /// True if a session of the book is still running although the book's status is no longer Reading. The session
-    /// continues until somebody ends it, and callers should point this out.
+    /// True if a session of the book is still running although the book's status is not Reading. Earlier versions left
+    /// such sessions. The session continues until somebody ends it, and callers should point this out.
     public var sessionStillRuns: Bool
 
     public init(book: Book, reading: Reading?, change: ID<Change>?, sessionStillRuns: Bool = false) {

@@ -164,7 +164,10 @@ extension ReadingRefusal: Refusal {
         }
     }
 
-    public var apiCode: String { kind == .notFound ? code : "reading" }
+    public var apiCode: String {
+        if case .sessionRunning = self { return code }
+        return kind == .notFound ? code : "reading"
+    }
 
     public var code: String {
         switch self {
@@ -197,9 +200,8 @@ extension ReadingRefusal: Refusal {
             ["page": .number(page), "most": .number(NumberLimit.pages.upperBound)]
         case .badPercent(let percent): ["percent": .number(percent)]
         case .closed(let status), .lastReading(let status): ["status": .status(status)]
-        case .noReading, .noSuchReading, .wrongEnd, .twoEnds, .sessionRunning, .noSuchEntry, .entryInFuture,
-            .entryOfSession:
-            [:]
+        case .sessionRunning(let title): ["title": .text(title)]
+        case .noReading, .noSuchReading, .wrongEnd, .twoEnds, .noSuchEntry, .entryInFuture, .entryOfSession: [:]
         }
     }
 }

@@ -119,8 +119,8 @@ public enum ReadingRefusal: Error, Sendable, Equatable, CustomStringConvertible 
     case twoEnds
     /// The reading that the book's status refers to cannot be removed.
     case lastReading(Copy.Status)
-    /// A session of the reading is running.
-    case sessionRunning
+    /// A session of the reading is running. It has to end first.
+    case sessionRunning(title: String)
     case noSuchEntry
     /// The corrected time is in the future.
     case entryInFuture
@@ -152,7 +152,8 @@ public enum ReadingRefusal: Error, Sendable, Equatable, CustomStringConvertible 
         case .twoEnds: "a reading is either finished or stopped. Enter only one of the two dates"
         case .lastReading(let status):
             "the book is marked \(status.displayName) because of this reading. Instead of deleting the reading, set the book to To Read"
-        case .sessionRunning: "a session of this reading is running. End or delete the session first"
+        case .sessionRunning(let title):
+            "a session of \"\(title.cleanedLine.prefix(80))\" is running. End or delete the session first"
         case .noSuchEntry: "there is no such entry in the book's history. The entry may have been deleted"
         case .entryInFuture: "that time is in the future. Enter the time at which you reached this point"
         case .entryOfSession: "this entry was made when a session ended. Change or delete the session instead"

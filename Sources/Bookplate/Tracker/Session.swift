@@ -188,6 +188,22 @@ public struct SessionEdit: Sendable, Equatable {
     }
 }
 
+/// The way in which a person ends the running session when a book leaves Reading. The members are those of
+/// ``ReadingLog/stopSession(_:page:end:forced:at:)``.
+public struct SessionEnd: Sendable, Equatable {
+    public var session: ID<Session>?
+    public var page: Int?
+    public var end: Date?
+    public var isForced: Bool
+
+    public init(_ session: ID<Session>? = nil, page: Int?, end: Date? = nil, isForced: Bool = false) {
+        self.session = session
+        self.page = page
+        self.end = end
+        self.isForced = isForced
+    }
+}
+
 /// The reason why a session cannot be started, ended or changed.
 public enum SessionError: Error, LocalizedError, Sendable, CustomStringConvertible {
     case alreadyActive

@@ -22,11 +22,16 @@ struct ReadingAPI: Sendable {
 
     private func setStatus(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let sent = try await request.object()
-        try sent.checkMembers(["status", "on"])
+        try sent.checkMembers(["status", "on", "session", "page", "end", "force"])
         let status = try sent.choice("status", Copy.Status.self).required(as: "status")
         let day = try sent.day("on").value
+        let session = try sent.text("session").value.map(ID<Session>.init(rawValue:))
+        let (page, end) = (try sent.integer("page").value, try sent.instant("end").value)
+        let isForced = try sent.bool("force").value ?? false
         return try await perform(context) {
-            try await parts.library.setStatus(status, of: $0, on: day, at: parts.ports.now())
+            try await parts.library.setStatus(
+                status, of: $0, on: day,
+                ending: session.map { SessionEnd($0, page: page, end: end, isForced: isForced) }, at: parts.ports.now())
         }
     }
 

@@ -37,6 +37,17 @@ struct Pages: Sendable {
         }
     }
 
+    /// The clock of the running session in the head of every page; `nil` if none is running. Guests see no sessions.
+    private func headClock(_ context: KioskContext, _ texts: Texts) async throws -> View? {
+        guard context.caller == .household, let running = try await ports.library.runningSession() else { return nil }
+        let now = ports.now()
+        return [
+            "copy": running.copy.rawValue, "start": running.session.start.rfc3339, "now": now.rfc3339,
+            "elapsed": texts.elapsed(running.session.seconds(until: now)),
+            "label": texts("layout.sessionOf", ["title": LibraryHit.short(running.displayTitle)]),
+        ]
+    }
+
     func texts(_ context: KioskContext) -> Texts { web.texts[context.language]! }
 
     /// Renders the page as HTML. To update live parts, the page's script loads the page again.
@@ -60,6 +71,7 @@ struct Pages: Sendable {
         let scripts = (context.caller == .stranger ? [] : ["app.js"]) + (hasScript ? [style + ".js"] : [])
         view["modules"] = web.imports.modules(of: scripts)
         let waiting = context.isGuest ? 0 : try await ports.library.count(in: [.waiting])
+        view["headClock"] = try await headClock(context, texts)
         view["tabs"] = Tab.shown(to: context.caller).map { tab -> View in
             var item: View = [
                 "name": tab.rawValue, "label": texts("layout.\(tab.rawValue)"), "isCurrent": tab == page.tab,

@@ -46,6 +46,22 @@ enum Asking {
         }
     }
 
+    /// Asks at which page a running session ends.
+    ///
+    /// - Returns: `nil` if the person gives no answer (Control-D).
+    static func sessionEnd(_ title: String) -> SessionEnd? {
+        tcflush(STDIN_FILENO, TCIFLUSH)
+        Output.shared.printNotice("A session of \(quoted([title])) is running. It ends now.")
+        while true {
+            Output.shared.printRaw("Page you are on (Enter for none): ")
+            guard let line = readLine()?.cleaned else { return nil }
+            if line.isEmpty { return SessionEnd(page: nil) }
+            if let page = Int(line) { return SessionEnd(page: page) }
+            Output.shared.printNotice(
+                "\"\(line.oneLine.fitted(40))\" is not a page. Type a number, and then press Enter.")
+        }
+    }
+
     /// Asks until the answer is yes or no. A handheld scanner may type a code into the question.
     private static func ask(_ question: String) -> Bool {
         // What was typed before the question appeared is no answer to it.

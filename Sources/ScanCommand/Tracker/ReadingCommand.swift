@@ -29,6 +29,14 @@ struct ReadingCommand: AsyncParsableCommand {
         func day() throws -> CalendarDay? { try on.map { try LocalTime.current.day($0, for: "--on") } }
     }
 
+    /// The option for the page on which the running session of the book ends.
+    struct SessionPageOption: ParsableArguments {
+        @Option(
+            help: ArgumentHelp(
+                "The page on which the running session of the book ends (default: you are asked).", valueName: "n"))
+        var page: Int?
+    }
+
     struct Start: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "start",
@@ -49,22 +57,30 @@ struct ReadingCommand: AsyncParsableCommand {
     struct Finish: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "finish", abstract: "Mark a book as read.",
-            discussion: "  scan reading finish\n  scan reading finish dune --on 2019")
+            discussion: """
+                If a session of the book is running, it ends, too, with the page that you
+                give.
+
+                  scan reading finish
+                  scan reading finish dune --on 2019
+                """)
         @OptionGroup var book: TrackedBook
         @OptionGroup var day: DayOption
+        @OptionGroup var session: SessionPageOption
         @OptionGroup var action: ReadingAction
 
-        func run() async throws { try await action.set(.read, book.words, on: day.day()) }
+        func run() async throws { try await action.set(.read, book.words, on: day.day(), page: session.page) }
     }
 
     struct Hold: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "hold", abstract: "Put a book on hold (to resume it, run 'scan reading start').",
-            discussion: "  scan reading hold dune")
+            discussion: "  scan reading hold dune\n  scan reading hold dune --page 145")
         @OptionGroup var book: NamedBook
+        @OptionGroup var session: SessionPageOption
         @OptionGroup var action: ReadingAction
 
-        func run() async throws { try await action.set(.onHold, book.words) }
+        func run() async throws { try await action.set(.onHold, book.words, page: session.page) }
     }
 
     struct Drop: AsyncParsableCommand {
@@ -73,9 +89,10 @@ struct ReadingCommand: AsyncParsableCommand {
             discussion: "  scan reading drop dune")
         @OptionGroup var book: NamedBook
         @OptionGroup var day: DayOption
+        @OptionGroup var session: SessionPageOption
         @OptionGroup var action: ReadingAction
 
-        func run() async throws { try await action.set(.dnf, book.words, on: day.day()) }
+        func run() async throws { try await action.set(.dnf, book.words, on: day.day(), page: session.page) }
     }
 
     struct Reset: AsyncParsableCommand {
@@ -85,9 +102,10 @@ struct ReadingCommand: AsyncParsableCommand {
                 "The reading is not deleted. To bring it back, run 'scan undo'.\n\n  scan reading reset dune"
         )
         @OptionGroup var book: NamedBook
+        @OptionGroup var session: SessionPageOption
         @OptionGroup var action: ReadingAction
 
-        func run() async throws { try await action.set(.toRead, book.words) }
+        func run() async throws { try await action.set(.toRead, book.words, page: session.page) }
     }
 }
 
@@ -341,12 +359,32 @@ struct ReadingAction: ParsableArguments {
     @OptionGroup var paths: PathOptions
     @OptionGroup var output: OutputOptions
 
-    /// Sets the status of a book.
-    func set(_ status: Copy.Status, _ words: [String], on day: CalendarDay? = nil) async throws {
+    /// Sets the status of a book. If the book's session is running, asks at which page it ends.
+    ///
+    /// - Parameter page: the page, if the person has given it.
+    func set(_ status: Copy.Status, _ words: [String], on day: CalendarDay? = nil, page: Int? = nil) async throws {
         let unchanged = "The status was already \(status.displayName), so nothing changed."
         try await run(unchanged: unchanged) { library, localTime in
             let book = try await library.trackedBook(words)
-            return try await library.setStatus(status, of: book.id, on: day, at: localTime.now)
+            func set(_ end: SessionEnd?) async throws -> TrackingResult {
+                do {
+                    return try await library.setStatus(status, of: book.id, on: day, ending: end, at: localTime.now)
+                } catch SessionError.sessionTooShort {
+                    let reason = SessionError.sessionTooShort.errorDescription ?? ""
+                    throw CommandError(
+                        .nothing,
+                        "\(reason) To keep it as one minute, run 'scan session stop --force'; otherwise 'scan session delete'."
+                    )
+                }
+            }
+            do {
+                return try await set(page.map { SessionEnd(page: $0) })
+            } catch ReadingRefusal.sessionRunning(let title)
+                where page == nil && !output.json && isatty(STDIN_FILENO) == 1
+            {
+                guard let end = Asking.sessionEnd(title) else { return nil }
+                return try await set(end)
+            }
         }
     }
 

@@ -2,6 +2,7 @@
 
 import "./acts.js";
 import { isConnected } from "./events.js";
+import "./head-clock.js";
 import "./keys.js";
 import "./lamps.js";
 import { showKeptMessage, toast } from "./messages.js";

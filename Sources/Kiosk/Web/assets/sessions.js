@@ -43,6 +43,8 @@ const stopSheet = find("stop-sheet"), stopForm = find("stop-form"), endPage = fi
 const endField = find("end-field"), force = find("force-session"), discard = find("discard-session");
 /** The session for which the sheet was opened. Another session may be running by the time the person answers. */
 let running = null;
+/** The button of the status for which the session has to end; null if only the session ends. */
+let leaving = null;
 
 async function start(button) {
   const label = button.textContent, { copy } = document.querySelector("[data-copy]").dataset;
@@ -53,8 +55,9 @@ async function start(button) {
   find("stop-session")?.focus();
 }
 
-function openStop(button) {
+function openStop(button, status = null) {
   ({ running } = button.dataset);
+  leaving = status;
   endPage.value = "";
   endPage.min = button.dataset.page;
   endPage.placeholder = button.dataset.page;
@@ -67,11 +70,14 @@ function openStop(button) {
 async function stop(isForced) {
   const body = { session: running, page: endPage.value === "" ? null : Number(endPage.value), force: isForced };
   if (!endField.hidden && endTime.value) body.end = new Date(endTime.value).toISOString();
+  const [method, path] = leaving ? leaving.dataset.act.split(" ") : ["POST", "/api/session/stop"];
   let answer;
-  const error = await submitSheet(stopForm, async () => { answer = await callAPI("POST", "/api/session/stop", body); });
+  const error = await submitSheet(stopForm, async () => {
+    answer = await callAPI(method, path, leaving ? { ...JSON.parse(leaving.dataset.body), ...body } : body);
+  });
   if (error) return offerWaysOut(error);
   stopSheet.close();
-  toastOutcome(stopForm.dataset.done, answer);
+  toastOutcome(leaving ? leaving.dataset.done : stopForm.dataset.done, answer);
   await refresh();
 }
 
@@ -99,6 +105,14 @@ discard.addEventListener("click", () => attempt(async () => {
   toastOutcome(discard.dataset.done, answer);
   await refresh();
 }));
+
+// A session runs only while its book is being read, so it ends together with that.
+document.addEventListener("click", (event) => {
+  const status = event.target.closest("button[id^=status-]"), stopper = document.querySelector("[data-stop]");
+  if (!status || !stopper || status.id === "status-reading" || status.getAttribute("aria-pressed") === "true") return;
+  event.stopImmediatePropagation();
+  openStop(stopper, status);
+}, { capture: true });
 
 document.addEventListener("click", (event) => {
   const starter = event.target.closest("[data-start]"), stopper = event.target.closest("[data-stop]");
