@@ -9,7 +9,13 @@ extension LibraryFile: ReadingLog {
         try await track(copy, at: now, status.displayName) { db, tracker, moment in
             guard let running = try StoredSessions.running(db, of: copy, leavingFor: status, from: tracker.status)
             else {
-                if let end { throw end.session == nil ? SessionError.notActive : .alreadyEnded }
+                if let end, status != .reading {
+                    if let id = end.session {
+                        guard let known = try StoredSessions.one(db, id) else { throw SessionError.noSuchSession }
+                        if known.copy == copy { throw SessionError.alreadyEnded }
+                    }
+                    throw ReadingRefusal.noSessionToEnd(title: try StoredBook.one(db, copy)?.book.displayTitle ?? "")
+                }
                 return try tracker.set(status, on: day, moment)
             }
             guard let end else { throw ReadingRefusal.sessionRunning(title: running.displayTitle) }

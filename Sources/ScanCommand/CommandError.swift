@@ -119,13 +119,14 @@ extension CommandError {
         case "noSuchReading": " To list the readings, run 'scan reading history'."
         case "lastReading": " To do so, run 'scan reading reset'."
         case "sessionRunning":
-            " To do so, give the page with --page, or run 'scan session stop' or 'scan session delete'."
+            " To end it, run 'scan session stop'."
         case "labelNone" where arguments["near"] == .list([]):
             " To see all of them, run 'scan \(text(arguments["kind"])) list'."
         case "labelTaken":
             " To do so, run 'scan \(text(arguments["kind"])) merge \"\(text(arguments["name"]).oneLine)\" "
                 + "--into \"\(text(arguments["by"]).oneLine)\"'."
-        case "mergeDifferentISBNs", "mergeDifferentEditions": " To merge them anyway, use --editions."
+        case "mergeDifferentISBNs", "mergeDifferentYears", "mergeDifferentLanguages":
+            " To merge them anyway, use --editions."
         case "mergeTwoOpenReadings": " To do so, run 'scan reading finish' or 'scan reading reset'."
         case "noAnnotation":
             " To list the \(text(arguments["kind"]))s, run 'scan \(text(arguments["kind"])) list'."

@@ -80,7 +80,9 @@ private let day = CalendarDay("2026-03-17")!
             Row(
                 MergeRefusal.differentISBNs(
                     kept: try! ISBN("9780441478125"), other: try! ISBN("9780140449266")), 3, 422, "merge"),
-            Row(MergeRefusal.differentEditions(kept: "1961", other: "1987"), 3, 422, "merge"),
+            Row(MergeRefusal.differentYears(kept: 1961, other: 1987), 3, 422, "merge"),
+            Row(MergeRefusal.differentLanguages(kept: "pl", other: "en"), 3, 422, "merge"),
+            Row(ReadingRefusal.noSessionToEnd(title: "Dune"), 3, 422, "reading"),
             Row(MergeRefusal.twoOpenReadings(title: "Dune"), 3, 422, "merge"),
             Row(UndoRefusal.noSuchChange, 3, 422, "undo"), Row(RedoRefusal.noSuchChange, 3, 422, "redo"),
             Row(InTrashRefusal(ID()), 3, 422, "inTrash"),

@@ -130,17 +130,20 @@ import Testing
         #expect(names == ["Frank Herbert"])
     }
 
-    @Test(arguments: [("1961", nil, "1987", nil, "1961", "1987"), ("1961", "pl", "1961", "en", "pl", "en")])
+    @Test(
+        arguments: [
+            ("1961", nil, "1987", nil, .differentYears(kept: 1961, other: 1987)),
+            ("1961", "pl", "1961", "en", .differentLanguages(kept: "pl", other: "en")),
+        ] as [(String, String?, String, String?, MergeRefusal)])
     func `of a book without an ISBN and one of another year or language has to be asked for`(
-        _ year: String, _ language: String?, _ otherYear: String, _ otherLanguage: String?, _ kept: String,
-        _ other: String
+        _ year: String, _ language: String?, _ otherYear: String, _ otherLanguage: String?, _ refusal: MergeRefusal
     ) async throws {
         func edition(_ isbn: ISBN?, _ year: String, _ language: String?) async throws -> Book {
             try await library.save(
                 isbn, record("Dune") { ($0.publishedDate, $0.language) = (CalendarDay(year), language) })
         }
         let (old, new) = (try await edition(nil, year, language), try await edition(dune, otherYear, otherLanguage))
-        try await isRefused(.differentEditions(kept: kept, other: other), [new], into: old)
+        try await isRefused(refusal, [new], into: old)
         let result = try await merge([new], into: old, MergeOptions(joinsEditions: true))
         #expect(result.book.edition.isbn == dune)
     }

@@ -196,7 +196,7 @@ import Testing
         #expect(ended.session.endPage == 90 && ended.session.minutes == 10)
         let entries = try await library.progress(of: ended.reading, limit: 9, offset: 0)
         #expect(entries.contains { $0.session == running.id && $0.amount == .page(90) })
-        await #expect(throws: SessionError.notActive) {
+        await #expect(throws: ReadingRefusal.noSessionToEnd(title: "The Odyssey")) {
             try await library.setStatus(.dnf, of: other, on: nil, ending: SessionEnd(page: 9), at: at(600))
         }
         _ = try await library.undo(try #require(result.change), at: at(900))

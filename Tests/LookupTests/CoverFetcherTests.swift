@@ -74,7 +74,7 @@ import Testing
         ] as [(String?, String?, Bool, [String])] {
             let missing = MissingCover(
                 edition: ID(), isbn: try isbn.map { try ISBN($0) }, url: url, isChosen: isChosen)
-            #expect(CoverAddress.all(of: missing) == expected)
+            #expect(CoverAddress.addresses(of: missing) == expected)
         }
     }
 

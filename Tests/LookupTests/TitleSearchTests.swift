@@ -242,6 +242,8 @@ import Testing
         book.metadata.language = "en"
         let other = await (try rig.chain()).records(of: book, language: "de")
         #expect(other.map(\.answer) == [.notFound])
+        book.metadata.language = nil
+        #expect(await (try rig.chain()).records(of: book, language: "de").map(\.source) == [.dnb, .openLibrary])
         book.metadata.title = "?"
         #expect(await (try rig.chain()).records(of: book, language: "de").isEmpty)
     }

@@ -151,7 +151,7 @@ import Testing
     func `ends the session with the given page, in one change`(act: String) throws {
         try withSession { scan in
             let refused = try scan.run("reading", act, "dune", "--json")
-            #expect(refused.status == 3 && refused.err.contains("session of \"Dune\" is running"), "\(refused.err)")
+            #expect(refused.status == 3 && refused.err.contains("session for \"Dune\" is running"), "\(refused.err)")
             #expect(refused.err.contains("--page"))
             let done = try scan.run("reading", act, "dune", "--page", "145", "--json")
             #expect(done.status == 0 && done.lines.count == 1)

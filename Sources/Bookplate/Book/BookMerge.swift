@@ -44,12 +44,11 @@ extension Edition {
             return isbn == otherISBN ? nil : .differentISBNs(kept: isbn, other: otherISBN)
         }
         let (own, others) = (metadata, other.metadata)
-        let facts = [
-            (own.publishedDate.map { String($0.year) }, others.publishedDate.map { String($0.year) }),
-            (own.language, others.language),
-        ]
-        for case (let kept?, let other?) in facts where kept != other {
-            return .differentEditions(kept: kept, other: other)
+        if let kept = own.publishedDate?.year, let other = others.publishedDate?.year, kept != other {
+            return .differentYears(kept: kept, other: other)
+        }
+        if let kept = own.language, let other = others.language, kept != other {
+            return .differentLanguages(kept: kept, other: other)
         }
         return nil
     }

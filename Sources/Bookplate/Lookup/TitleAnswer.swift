@@ -31,14 +31,15 @@ extension Edition {
     public var titleQuery: TitleQuery? { TitleQuery(title: metadata.title ?? "", author: metadata.authorNames.first) }
 
     /// Returns the edition, among those that a source offers for ``titleQuery``, that is this one, or else the one that
-    /// fits best. If both years are known, they must be the same.
+    /// fits best: its title has all the words, and if both years are known, they are the same.
     public func closest(of offers: [EditionOffer]) -> EditionOffer? {
         guard let query = titleQuery else { return nil }
         let year = metadata.publishedDate?.year
         let rated = offers.compactMap { offer -> (isSame: Bool, distance: Int, offer: EditionOffer)? in
-            guard let distance = query.distance(to: offer.metadata) else { return nil }
+            if offer.isEdition(self) { return (true, 0, offer) }
+            guard let distance = query.distance(to: offer.metadata), distance <= TitleQuery.allWords else { return nil }
             if let year, let other = offer.metadata.publishedDate?.year, year != other { return nil }
-            return (offer.isEdition(self), distance, offer)
+            return (false, distance, offer)
         }
         return (rated.first(where: \.isSame) ?? rated.min { $0.distance < $1.distance })?.offer
     }

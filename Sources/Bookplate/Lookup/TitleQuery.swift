@@ -28,6 +28,9 @@ public struct TitleQuery: Sendable, Hashable {
         text.split { !$0.isLetter && !$0.isNumber }.prefix(12).map(String.init)
     }
 
+    /// The greatest ``distance(to:)`` of an edition whose title has all the words.
+    public static let allWords = 2
+
     /// Returns how well an edition fits, the best being 0: the title is the same, begins with the words that are looked
     /// for, contains all of them, or contains some of them. Case and diacritics are ignored.
     ///
@@ -46,8 +49,8 @@ public struct TitleQuery: Sendable, Hashable {
         let whole = title + Self.folded(metadata.subtitle ?? "")
         if whole.starts(with: words) { return 1 }
         let found = words.count { word in whole.contains { $0.hasPrefix(word) } }
-        if found == words.count { return 2 }
-        return found == 0 ? nil : 3 + words.count - found
+        if found == words.count { return Self.allWords }
+        return found == 0 ? nil : Self.allWords + 1 + words.count - found
     }
 
     private static func folded(_ text: String) -> [String] { words(of: text.searchFolded) }

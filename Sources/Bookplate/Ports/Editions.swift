@@ -141,8 +141,10 @@ public enum MergeRefusal: Error, Hashable, Sendable, CustomStringConvertible {
     case alreadyOne(title: String)
     /// The editions have different ISBNs.
     case differentISBNs(kept: ISBN, other: ISBN)
-    /// The editions have different years or languages, given in words, and no ISBN that they share.
-    case differentEditions(kept: String, other: String)
+    /// The editions are of different years, and one of them has no ISBN.
+    case differentYears(kept: Int, other: Int)
+    /// The editions are in different languages (ISO 639 codes), and one of them has no ISBN.
+    case differentLanguages(kept: String, other: String)
     /// The reader is reading more than one of the copies.
     case twoOpenReadings(title: String)
 
@@ -152,8 +154,10 @@ public enum MergeRefusal: Error, Hashable, Sendable, CustomStringConvertible {
             "there is nothing to merge: \"\(title.cleanedLine.prefix(80))\" is already a single book"
         case .differentISBNs(let kept, let other):
             "\(kept.hyphenated) and \(other.hyphenated) are different ISBNs, so the books are probably different editions"
-        case .differentEditions(let kept, let other):
-            "the books are probably different editions: \(kept) and \(other)"
+        case .differentYears(let kept, let other):
+            "one of the books is from \(kept), the other from \(other), so they are probably different editions"
+        case .differentLanguages(let kept, let other):
+            "the language of one book is \(kept), that of the other \(other), so they are different editions"
         case .twoOpenReadings(let title):
             "you are reading more than one copy of \"\(title.cleanedLine.prefix(80))\". Finish or cancel one of the two readings first"
         }

@@ -9,10 +9,10 @@ public protocol ReadingLog: Sendable {
     /// Sets the status as ``Tracker/set(_:on:_:)`` describes, and sets dates if the library's setting allows this.
     ///
     /// - Parameter end: ends the book's running session in the same change, because a session runs only while its book
-    ///   is being read; `nil` if the person knows of no session.
-    /// - Throws: ``ReadingRefusal/sessionRunning(title:)`` if a session of the book is running, the status is another
-    ///   one than Reading, and `end` is `nil`; ``SessionError`` if `end` is given and no such session is running, or
-    ///   if the session cannot end like this.
+    ///   is being read; `nil` if the person knows of no session. The status Reading ends no session.
+    /// - Throws: ``ReadingRefusal/sessionRunning(title:)`` if a session of the book would go on without being ended,
+    ///   ``ReadingRefusal/noSessionToEnd(title:)`` if none is running, and ``SessionError`` if the session has already
+    ///   ended, or cannot end like this.
     func setStatus(
         _ status: Copy.Status, of copy: ID<Copy>, on day: CalendarDay?, ending end: SessionEnd?, at now: Date
     ) async throws -> TrackingResult

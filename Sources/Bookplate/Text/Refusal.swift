@@ -185,6 +185,7 @@ extension ReadingRefusal: Refusal {
         case .twoEnds: "twoEnds"
         case .lastReading: "lastReading"
         case .sessionRunning: "sessionRunning"
+        case .noSessionToEnd: "noSessionToEnd"
         case .noSuchEntry: "noSuchEntry"
         case .entryInFuture: "entryInFuture"
         case .entryOfSession: "entryOfSession"
@@ -200,7 +201,7 @@ extension ReadingRefusal: Refusal {
             ["page": .number(page), "most": .number(NumberLimit.pages.upperBound)]
         case .badPercent(let percent): ["percent": .number(percent)]
         case .closed(let status), .lastReading(let status): ["status": .status(status)]
-        case .sessionRunning(let title): ["title": .text(title)]
+        case .sessionRunning(let title), .noSessionToEnd(let title): ["title": .text(title)]
         case .noReading, .noSuchReading, .wrongEnd, .twoEnds, .noSuchEntry, .entryInFuture, .entryOfSession: [:]
         }
     }
@@ -278,7 +279,8 @@ extension MergeRefusal: Refusal {
         switch self {
         case .alreadyOne: "mergeAlreadyOne"
         case .differentISBNs: "mergeDifferentISBNs"
-        case .differentEditions: "mergeDifferentEditions"
+        case .differentYears: "mergeDifferentYears"
+        case .differentLanguages: "mergeDifferentLanguages"
         case .twoOpenReadings: "mergeTwoOpenReadings"
         }
     }
@@ -287,7 +289,8 @@ extension MergeRefusal: Refusal {
         switch self {
         case .alreadyOne(let title), .twoOpenReadings(let title): ["title": .text(title)]
         case .differentISBNs(let kept, let other): ["kept": .text(kept.hyphenated), "other": .text(other.hyphenated)]
-        case .differentEditions(let kept, let other): ["kept": .text(kept), "other": .text(other)]
+        case .differentYears(let kept, let other): ["kept": .number(kept), "other": .number(other)]
+        case .differentLanguages(let kept, let other): ["kept": .text(kept), "other": .text(other)]
         }
     }
 }

@@ -121,6 +121,8 @@ public enum ReadingRefusal: Error, Sendable, Equatable, CustomStringConvertible 
     case lastReading(Copy.Status)
     /// A session of the reading is running. It has to end first.
     case sessionRunning(title: String)
+    /// The end of a session was given, but no session of the book is running.
+    case noSessionToEnd(title: String)
     case noSuchEntry
     /// The corrected time is in the future.
     case entryInFuture
@@ -153,7 +155,9 @@ public enum ReadingRefusal: Error, Sendable, Equatable, CustomStringConvertible 
         case .lastReading(let status):
             "the book is marked \(status.displayName) because of this reading. Instead of deleting the reading, set the book to To Read"
         case .sessionRunning(let title):
-            "a session of \"\(title.cleanedLine.prefix(80))\" is running. End or delete the session first"
+            "a session for \"\(title.cleanedLine.prefix(80))\" is running. End or delete the session first"
+        case .noSessionToEnd(let title):
+            "no session for \"\(title.cleanedLine.prefix(80))\" is running, so none can end. Leave out the page of its end"
         case .noSuchEntry: "there is no such entry in the book's history. The entry may have been deleted"
         case .entryInFuture: "that time is in the future. Enter the time at which you reached this point"
         case .entryOfSession: "this entry was made when a session ended. Change or delete the session instead"

@@ -17,18 +17,20 @@ struct SourcesPage: Sendable {
     private func page(_ request: Request, _ context: KioskContext) async throws -> Response {
         let texts = parts.pages.texts(context)
         let book = try await book(context)
-        guard let search = parts.ports.records else { throw RequestRefusal.notFound("comparison") }
         let edition = book.edition
+        guard let search = parts.ports.records, edition.isbn != nil || edition.titleQuery != nil else {
+            throw RequestRefusal.notFound("comparison")
+        }
         // What a person has taken is shown at once; the sources are asked again only on a new visit.
         let known = try request.queryValue("of").flatMap { id in
-            parts.comparisons[id].flatMap { $0.edition == edition.id ? (id, $0.records) : nil }
+            parts.comparisons[id].flatMap { $0.isAbout(edition) ? (id, $0.records) : nil }
         }
         let (id, records): (String, [SourceRecord])
         if let known {
             (id, records) = known
         } else {
             records = await search.records(of: edition, language: context.language.rawValue)
-            id = parts.comparisons.keep(Comparison(edition: edition.id, records: records))
+            id = parts.comparisons.keep(Comparison(edition: edition.id, isbn: edition.isbn, records: records))
         }
         let fields = FieldComparison.all(book.edition.metadata, with: records).map { comparison -> View in
             [
@@ -85,7 +87,7 @@ struct SourcesPage: Sendable {
         let copy = try context.id(of: Copy.self)
         let sent = try await request.object()
         try sent.checkMembers(["comparison", "field", "source"])
-        let edition = try await book(context).edition.id
+        let edition = try await book(context).edition
         let record = try record(
             of: sent.text("comparison").value, from: sent.text("source").value.flatMap(SourceName.init), edition)
         guard let field = try sent.text("field").value.flatMap(Metadata.Field.init),
@@ -105,10 +107,10 @@ struct SourcesPage: Sendable {
 
     /// - Parameter edition: the edition that the comparison must be about; `nil` if it does not matter.
     private func record(
-        of comparison: String?, from source: SourceName?, _ edition: ID<Edition>? = nil
+        of comparison: String?, from source: SourceName?, _ edition: Edition? = nil
     ) throws -> Metadata {
         guard let comparison, let source, let found = parts.comparisons[comparison],
-            edition == nil || edition == found.edition,
+            edition.map(found.isAbout) ?? true,
             let record = found.records.first(where: { $0.source == source })?.metadata
         else { throw RequestRefusal.notFound("comparison") }
         return record
@@ -126,5 +128,10 @@ struct SourcesPage: Sendable {
 /// The records of sources about one book.
 struct Comparison: Sendable {
     let edition: ID<Edition>
+    /// The number that the sources were asked for; `nil` if they were searched for the title.
+    let isbn: ISBN?
     let records: [SourceRecord]
+
+    /// Returns false also if the edition has got another number since.
+    func isAbout(_ other: Edition) -> Bool { edition == other.id && isbn == other.isbn }
 }

@@ -28,6 +28,9 @@ struct ReadingAPI: Sendable {
         let session = try sent.text("session").value.map(ID<Session>.init(rawValue:))
         let (page, end) = (try sent.integer("page").value, try sent.instant("end").value)
         let isForced = try sent.bool("force").value ?? false
+        guard session != nil || (page == nil && end == nil && !isForced) else {
+            throw RequestRefusal(.badField, "\"page\", \"end\" and \"force\" need \"session\".")
+        }
         return try await perform(context) {
             try await parts.library.setStatus(
                 status, of: $0, on: day,

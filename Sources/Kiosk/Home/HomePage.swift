@@ -107,7 +107,7 @@ struct HomeView: Sendable {
         if let running = reading.running {
             view["running"] = [
                 "session": running.id.rawValue, "since": String(Int(running.start.timeIntervalSince1970 * 1000)),
-                "now": String(Int(now.timeIntervalSince1970 * 1000)), "startPage": String(running.startPage),
+                "startPage": String(running.startPage),
                 "clock": texts.elapsed(Int(now.timeIntervalSince(running.start))),
             ]
         }

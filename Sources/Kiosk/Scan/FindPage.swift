@@ -39,6 +39,7 @@ struct FindPage: Sendable {
         view["hasLines"] = !lines.isEmpty
         if let isbn = try request.queryValue("isbn").flatMap({ try? ISBN($0) }) {
             view["isbn"] = texts("find.printedISBN", ["isbn": isbn.hyphenated])
+            view["isbnDigits"] = isbn.digits
             view["isbnBody"] = JSONValue.object([("text", .string(isbn.digits))]).text
         }
         if let query = TitleQuery(title: title, author: author) {

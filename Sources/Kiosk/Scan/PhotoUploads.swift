@@ -60,7 +60,8 @@ extension KioskParts {
 
     /// Receives the photo in the body of a request and reads it with `read`, which decodes it in an isolated process.
     ///
-    /// - Throws: ``RequestRefusal`` if it is not a photo (415), too large (413) or cannot be decoded (422).
+    /// - Throws: ``RequestRefusal`` if it is not a photo (415), too large (413) or cannot be decoded (422), and
+    ///   ``KioskError`` if too many photos arrive at once, or as `read` throws it (503).
     func readUpload<Result: Sendable>(
         _ request: Request, _ context: KioskContext, with read: ([UInt8]) async throws -> Result
     ) async throws -> Result {

@@ -37,14 +37,15 @@ struct Pages: Sendable {
         }
     }
 
-    /// The clock of the running session in the head of every page; `nil` if none is running. Guests see no sessions.
+    /// Returns the clock of the running session, which is in the head of every page; `nil` if none is running. Guests
+    /// see no sessions.
     private func headClock(_ context: KioskContext, _ texts: Texts) async throws -> View? {
         guard context.caller == .household, let running = try await ports.library.runningSession() else { return nil }
         let now = ports.now()
         return [
             "copy": running.copy.rawValue, "start": running.session.start.rfc3339, "now": now.rfc3339,
             "elapsed": texts.elapsed(running.session.seconds(until: now)),
-            "label": texts("layout.sessionOf", ["title": LibraryHit.short(running.displayTitle)]),
+            "label": texts("book.otherSession", ["title": LibraryHit.short(running.displayTitle)]),
         ]
     }
 

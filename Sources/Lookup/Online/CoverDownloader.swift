@@ -66,7 +66,7 @@ public struct CoverDownloader: CoverFetch {
 
     /// Returns the addresses of the large covers of the Deutsche Nationalbibliothek and of Open Library, and then the
     /// edition's own address.
-    public func addresses(of cover: MissingCover) -> [String] { CoverAddress.all(of: cover) }
+    public func addresses(of cover: MissingCover) -> [String] { CoverAddress.addresses(of: cover) }
 
     /// Downloads a cover.
     ///
@@ -121,7 +121,8 @@ struct CoverAddress: Sendable {
     /// Returns the address of the Open Library cover with this number.
     static func ofOpenLibrary(_ number: Int) -> String { canonical + "/b/id/\(number)-L.jpg" }
 
-    static func all(of cover: MissingCover) -> [String] {
+    /// Returns the addresses at which there may be a cover, the large ones first.
+    static func addresses(of cover: MissingCover) -> [String] {
         let own = cover.url.map { [$0] } ?? []
         guard !cover.isChosen, let isbn = cover.isbn?.digits else { return own }
         let national =

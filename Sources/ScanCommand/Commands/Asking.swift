@@ -49,12 +49,13 @@ enum Asking {
     /// Asks at which page a running session ends.
     ///
     /// - Returns: `nil` if the person gives no answer (Control-D).
-    static func sessionEnd(_ title: String) -> SessionEnd? {
-        tcflush(STDIN_FILENO, TCIFLUSH)
-        Output.shared.printNotice("A session of \(quoted([title])) is running. It ends now.")
+    static func sessionEnd() -> SessionEnd? {
         while true {
             Output.shared.printRaw("Page you are on (Enter for none): ")
-            guard let line = readLine()?.cleaned else { return nil }
+            guard let line = readLine()?.cleaned else {
+                Output.shared.printNotice("\nNothing changed.")
+                return nil
+            }
             if line.isEmpty { return SessionEnd(page: nil) }
             if let page = Int(line) { return SessionEnd(page: page) }
             Output.shared.printNotice(

@@ -118,7 +118,13 @@ struct LibraryMergeCommand: AsyncParsableCommand {
         let question = "Merge \(quoted(preview.merged.map(\.displayTitle))) into \(quoted([kept.displayTitle]))?"
         let isAsked = !yes && !output.json
         if isAsked { show(preview, "Would be kept") }
-        guard try Asking.mayGoOn(question, yes: yes, json: output.json) else { return }
+        // A mistyped name may stand for quite another book.
+        func work(_ book: Book) -> String? { WorkIdentity(book.edition.metadata)?.key.title }
+        let isAlike = preview.merged.allSatisfy { work($0) == work(kept) }
+        let refusal = "the title of one book is another. To merge them anyway, use --yes."
+        guard try Asking.mayGoOn(question, yes: yes, json: output.json, isAlike ? .undo : .choice(refusal)) else {
+            return
+        }
         let result = try await library.merge(names, into: kept.id, options, at: Date())
         if output.json { return Output.shared.printLine(result.book.json) }
         show(result, "Kept")

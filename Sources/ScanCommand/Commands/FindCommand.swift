@@ -2,6 +2,7 @@ import ArgumentParser
 import Bookplate
 import Foundation
 import Capture
+import Decoder
 import Library
 import PrintedText
 import Station
@@ -82,7 +83,7 @@ struct FindCommand: AsyncParsableCommand {
         try report(answer)
     }
 
-    /// Reads the print in one photo.
+    /// Reads the print in one photo, unless a bar code in it is an ISBN, which is more certain.
     private func page(_ image: String) throws -> PrintedPage {
         guard !PhotoFolder.isFolder(image) else {
             throw CommandError(.usage, "\(image.printable) is a folder. Give one photo with --image.")
@@ -90,9 +91,17 @@ struct FindCommand: AsyncParsableCommand {
         let tesseract = try Tesseract(inFolders: ProcessInfo.processInfo.environment["PATH"] ?? "")
         do {
             let photo = try image == "-" ? PhotoInput.standardInput.open() : PhotoFile(path: image)
-            return try tesseract.read(OCRImage(photo))
+            var decoder = try PhotoReader()
+            if let code = try decoder.decode(photo).first(where: { $0.kind == .isbn }) {
+                return PrintedPage(isbns: [PrintedISBN(isbn: try code.isbn(), text: code.payload)])
+            }
+            let page = try tesseract.read(OCRImage(photo))
+            if photo.isDamaged {
+                Output.shared.printNotice("The photo is damaged, so only a part of it could be read.")
+            }
+            return page
         } catch let error as PhotoError {
-            throw CommandError(.unreadable, "\(error).")
+            throw CommandError(.unreadable, "\(error)")
         }
     }
 
@@ -105,8 +114,11 @@ struct FindCommand: AsyncParsableCommand {
             let page = try page(image)
             title = page.title
             if let isbn = page.isbns.first?.isbn {
-                Output.shared.printNotice(
-                    "The photo shows the ISBN \(isbn.hyphenated). To save it, run 'scan --isbn \(isbn.digits)'.")
+                let advice = "photo shows the ISBN \(isbn.hyphenated). To save it, run 'scan --isbn \(isbn.digits)'."
+                guard keyboard != nil, !title.isEmpty else { throw CommandError(.nothing, "the \(advice)") }
+                Output.shared.printNotice("The \(advice)")
+            } else if title.isEmpty {
+                Output.shared.printNotice("No words can be read in the photo. Type the title.")
             }
             let others = page.otherLines.prefix(3).map(\.oneLine)
             if !others.isEmpty { Output.shared.printNotice("Also printed: \(others.joined(separator: " · "))") }

@@ -96,7 +96,7 @@ struct KioskCommand: AsyncParsableCommand {
             let tesseract = try Tesseract(inFolders: ProcessInfo.processInfo.environment["PATH"] ?? "")
             ports.readPrint = { try await photos.readPrint(in: $0, with: tesseract) }
         } catch {
-            logger.notice("no titles from photos: \(error)")
+            logger.notice("tesseract is not installed, so titles are not read from photos")
         }
         let watchdog = Watchdog(try ServiceNotice())
         let server = try KioskServer(configuration, ports: ports, logger: logger) { port in

@@ -13,14 +13,20 @@ import SystemPackage
 import Terminal
 
 /// Reads uploaded photos. Each photo is read in a child process, because a malicious photo could attack the libraries
-/// that decode pictures. Two photos are read at a time, but a large one alone, and other photos wait.
+/// that decode pictures. Two photos are read at a time, but a large one alone, and other photos wait. Print is then
+/// read by tesseract, from the grey picture that the child has made.
 final class PhotoChildren: Sendable {
     private let command: ChildProcess.Command
     private let patience: Duration
     private let queue: OperationQueue
+    /// Runs tesseract for one photo at a time, beside the reading of other photos.
+    private let printQueue: OperationQueue
     /// The number of photos that are being read or are waiting.
     private let pending = Mutex(0)
     private let limit: Int
+    /// The number of these whose print is to be read. Each of their grey pictures takes 6 MiB while it waits.
+    private let pendingPrints = Mutex(0)
+    private static let printLimit = 3
 
     /// The command that starts another process of this program, even if the program's file has been replaced since this
     /// process started.
@@ -37,50 +43,64 @@ final class PhotoChildren: Sendable {
         // Waiting for a child process blocks a thread. At the default quality of service, that would be one of the few
         // threads that run the service's tasks.
         queue.qualityOfService = .utility
+        printQueue = OperationQueue()
+        printQueue.maxConcurrentOperationCount = 1
+        printQueue.qualityOfService = .utility
     }
 
     /// Reads the codes in one photo.
     ///
     /// - Throws: ``KioskError``: refused if the photo is not a valid picture, unavailable if too many photos wait.
     func read(_ photo: [UInt8]) async throws -> DecodedPhoto {
-        try await withPlace { try await decodedPhoto(answer(for: photo, limit: 1 << 20)) }
+        try await withPlace(among: pending, limit) { try await decodedPhoto(answer(for: photo, limit: 1 << 20)) }
     }
 
-    /// Reads the print in one photo. The child process decodes the photo, and tesseract reads only its grey picture.
+    /// Reads the print in one photo, unless a bar code in it is an ISBN, which is more certain. The child process
+    /// decodes the photo, and tesseract reads only its grey picture.
     ///
     /// - Throws: ``KioskError``: refused if the photo is not a valid picture, unavailable if too many photos wait or if
     ///   tesseract fails.
     func readPrint(in photo: [UInt8], with tesseract: Tesseract) async throws -> PrintedPage {
-        try await withPlace {
-            let answer = try await answer(for: photo, ["--print"], limit: OCRImage.maxBytes)
-            guard let image = OCRImage(pgm: answer) else {
-                // Instead of the picture, the process has sent the reason why there is none.
-                _ = try decodedPhoto(answer)
-                throw PhotoAnswer.unreadable("an internal error occurred")
+        try await withPlace(among: pendingPrints, Self.printLimit) {
+            if let code = try await read(photo).symbols.first(where: { $0.kind == .isbn }) {
+                return PrintedPage(isbns: [PrintedISBN(isbn: try code.isbn(), text: code.payload)])
             }
+            let image = try await withPlace(among: pending, limit) { try await greyPicture(of: photo) }
             return try await withCheckedThrowingContinuation { continuation in
-                queue.addOperation { continuation.resume(with: Result { try Self.read(image, with: tesseract) }) }
+                printQueue.addOperation { continuation.resume(with: Result { try Self.read(image, with: tesseract) }) }
             }
         }
+    }
+
+    private func greyPicture(of photo: [UInt8]) async throws -> OCRImage {
+        let answer = try await answer(for: photo, ["--print"], limit: OCRImage.maxBytes)
+        if let image = OCRImage(pgm: answer) { return image }
+        // Instead of the picture, the process has sent the reason why there is none.
+        _ = try decodedPhoto(answer)
+        throw PhotoAnswer.unreadable("an internal error occurred")
     }
 
     private static func read(_ image: OCRImage, with tesseract: Tesseract) throws(KioskError) -> PrintedPage {
         do {
             return try tesseract.read(image)
         } catch {
-            throw KioskError(.unavailable, "Type the title instead: \(error).")
+            throw KioskError(.unavailable, "The title could not be read: \(error). Type it instead.")
         }
     }
 
-    /// Runs `body` while one of the places for photos is taken.
-    private func withPlace<Result>(_ body: () async throws -> Result) async throws -> Result {
-        let isFull = pending.withLock { count in
+    /// Runs `body` while one of a number of places is taken.
+    ///
+    /// - Throws: ``KioskError`` if all are taken.
+    private func withPlace<Result>(
+        among taken: borrowing Mutex<Int>, _ limit: Int, _ body: () async throws -> Result
+    ) async throws -> Result {
+        let isFull = taken.withLock { count in
             if count >= limit { return true }
             count += 1
             return false
         }
         if isFull { throw KioskError(.unavailable, "\(limit) photos are already waiting or being read") }
-        defer { pending.withLock { $0 -= 1 } }
+        defer { taken.withLock { $0 -= 1 } }
         return try await body()
     }
 
@@ -176,8 +196,8 @@ struct PhotoAnswer: Decodable {
 /// The memory adds up to less than the service's MemoryMax (packaging/bookplate.service): 60 MiB for the service at
 /// rest, 64 MiB for photos that have arrived (``PhotoUploads``), and either two small photos or a large one, each with
 /// 30 MiB for the program itself. With a large photo, that makes 60 + 64 + 480 + 30 = 634 of 768 MiB. Beside it, there
-/// is room for one tesseract, which takes about 100 MiB. The worst photo known, a progressive JPEG of 50 megapixels in
-/// CMYK, takes 430 MiB, of which 381 are its coefficients.
+/// is room for one tesseract, which takes about 100 MiB, and for three grey pictures. The worst photo known, a
+/// progressive JPEG of 50 megapixels in CMYK, takes 430 MiB, of which 381 are its coefficients.
 enum PhotoChildLimits {
     /// The limit for the data of the process, in bytes. Memory that cannot be allocated makes a photo unreadable, so a
     /// photo cannot take the service's memory.

@@ -369,21 +369,42 @@ struct ReadingAction: ParsableArguments {
             func set(_ end: SessionEnd?) async throws -> TrackingResult {
                 do {
                     return try await library.setStatus(status, of: book.id, on: day, ending: end, at: localTime.now)
-                } catch SessionError.sessionTooShort {
-                    let reason = SessionError.sessionTooShort.errorDescription ?? ""
+                } catch let error as SessionError {
+                    // These have a way out that this command does not have.
+                    let option: String
+                    switch error {
+                    case .sessionTooShort: option = "--force"
+                    case .clockWentBackwards: option = "--end TIME"
+                    default: throw error
+                    }
                     throw CommandError(
                         .nothing,
-                        "\(reason) To keep it as one minute, run 'scan session stop --force'; otherwise 'scan session delete'."
+                        "\(error.errorDescription ?? "") End the session with 'scan session stop \(option)', and then run this command again."
                     )
                 }
             }
             do {
                 return try await set(page.map { SessionEnd(page: $0) })
-            } catch ReadingRefusal.sessionRunning(let title)
-                where page == nil && !output.json && isatty(STDIN_FILENO) == 1
-            {
-                guard let end = Asking.sessionEnd(title) else { return nil }
-                return try await set(end)
+            } catch ReadingRefusal.sessionRunning(let title) where page == nil {
+                guard !output.json, isatty(STDIN_FILENO) == 1 else {
+                    throw CommandError(
+                        .nothing,
+                        "a session for \(quoted([title])) is running. Give the page on which it ends with --page.")
+                }
+                tcflush(STDIN_FILENO, TCIFLUSH)
+                Output.shared.printNotice(
+                    "A session for \(quoted([title])) is running. It ends together with this change.")
+                while let end = Asking.sessionEnd() {
+                    do {
+                        return try await set(end)
+                    } catch SessionError.invalidPageNumber {
+                        Output.shared.printNotice("The session began on a later page.")
+                    } catch ReadingRefusal.noSessionToEnd {
+                        // It was ended elsewhere in the meantime.
+                        return try await set(nil)
+                    }
+                }
+                return nil
             }
         }
     }

@@ -1,8 +1,8 @@
 // The script of every page, for acts, events, keys, scanners and lamps.
 
 import "./acts.js";
+import "./clock.js";
 import { isConnected } from "./events.js";
-import "./head-clock.js";
 import "./keys.js";
 import "./lamps.js";
 import { showKeptMessage, toast } from "./messages.js";

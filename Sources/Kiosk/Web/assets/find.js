@@ -4,10 +4,20 @@ import { act, attempt } from "./acts.js";
 import { findByPhoto } from "./photo-files.js";
 
 const form = document.getElementById("find"), submit = form.querySelector("button");
+const photo = document.getElementById("find-photo"), state = document.getElementById("photo-state");
 const label = submit.textContent;
+
+/** Makes the page ready for another search. */
+function makeReady() {
+  submit.textContent = label;
+  submit.disabled = false;
+  state.textContent = "";
+  if (photo) photo.disabled = false;
+}
+
 form.addEventListener("submit", () => { submit.textContent = form.dataset.searching; submit.disabled = true; });
 // The page is shown again as it was when a person goes back to it.
-addEventListener("pageshow", () => { submit.textContent = label; submit.disabled = false; state.textContent = ""; });
+addEventListener("pageshow", makeReady);
 
 // After a captured book has got its record, the person goes on with its card.
 document.addEventListener("click", async (event) => {
@@ -18,11 +28,11 @@ document.addEventListener("click", async (event) => {
   if (await act(button, JSON.parse(button.dataset.body))) location.assign(`/scan?row=${encodeURIComponent(row)}`);
 }, { capture: true });
 
-const photo = document.getElementById("find-photo"), state = document.getElementById("photo-state");
 photo?.addEventListener("change", async () => {
   const [file] = photo.files;
   photo.value = "";
   if (!file) return;
+  photo.disabled = true;
   state.textContent = state.dataset.reading;
-  if (!await attempt(() => findByPhoto(file, form.elements.row?.value))) state.textContent = "";
+  if (!await attempt(() => findByPhoto(file, form.elements.row?.value))) makeReady();
 });

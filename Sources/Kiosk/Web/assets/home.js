@@ -1,6 +1,7 @@
 // The Home page, with the sheet in which a person enters a page, its preview, and the running session.
 
-import { formatElapsed, formatLocal } from "./fields.js";
+import { tick } from "./clock.js";
+import { formatLocal } from "./fields.js";
 import { refresh } from "./live.js";
 import { toastOutcome } from "./messages.js";
 import { callAPI } from "./requests.js";
@@ -78,27 +79,9 @@ sheet.querySelector("form").addEventListener("submit", (event) => {
   send(sheet, "POST", `/api/books/${book.update}/progress`, { [unit()]: Number(number.value) });
 });
 
-// The running session. It is timed by the service's clock, not by this device's.
-
-const offsets = new WeakMap();
-
-function countSeconds(button) {
-  if (!offsets.has(button)) offsets.set(button, Number(button.dataset.now) - Date.now());
-  return Math.max(0, Math.floor((Date.now() + offsets.get(button) - Number(button.dataset.since)) / 1000));
-}
+// The running session.
 
 let stopping = null;
-function tick() {
-  const button = document.querySelector("[data-since]");
-  if (!button) return;
-  const elapsed = formatElapsed(countSeconds(button));
-  button.querySelector(".clock").textContent = elapsed;
-  if (stopSheet.open) stopSheet.querySelector(".clock").textContent = elapsed;
-}
-setInterval(tick, 1000);
-document.addEventListener("renewed", tick);
-tick();
-
 const force = stopSheet.querySelector(".forced"), time = stopSheet.querySelector("[name=end]");
 
 function openStop(button) {

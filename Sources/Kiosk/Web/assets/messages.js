@@ -29,7 +29,7 @@ export function toast(message, { change, redo, isError, link, button: offer } = 
   if (offer) {
     const act = document.createElement("button");
     act.textContent = offer[0];
-    act.addEventListener("click", () => { act.disabled = true; offer[1](); });
+    act.addEventListener("click", () => { line.remove(); offer[1](); });
     line.append(act);
   }
   const button = document.createElement("button");

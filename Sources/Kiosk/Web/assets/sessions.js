@@ -2,7 +2,8 @@
 // corrected.
 
 import { attempt } from "./acts.js";
-import { formatElapsed, formatLocal } from "./fields.js";
+import { findClock, tick } from "./clock.js";
+import { formatLocal } from "./fields.js";
 import { refresh } from "./live.js";
 import { toast, toastOutcome } from "./messages.js";
 import { callAPI } from "./requests.js";
@@ -11,33 +12,7 @@ import { text } from "./texts.js";
 
 const find = (id) => document.getElementById(id);
 
-// The running session. Its clock follows the service's clock, so it continues after a reload and is the same on every
-// screen.
-
-const findClock = () => document.querySelector("[data-clock]");
-
-/** The number of milliseconds by which the service's clock is ahead of this device's clock; null until it is known. */
-let ahead = null;
-
-async function compareClocks() {
-  if (!findClock()) return;
-  const asked = Date.now();
-  try {
-    const { now } = await callAPI("GET", "/api/session");
-    // The service wrote the answer about half way between these two times.
-    ahead = Date.parse(now) - (asked + Date.now()) / 2;
-  } catch { /* Until the service answers again, the time that came with the page is good enough. */ }
-}
-
-function tick() {
-  const clock = findClock();
-  if (!clock) return;
-  ahead ??= Date.parse(clock.dataset.now) - Date.now();
-  const seconds = Math.max(0, Math.floor((Date.now() + ahead - Date.parse(clock.dataset.clock)) / 1000));
-  const shown = formatElapsed(seconds);
-  if (clock.textContent !== shown) clock.textContent = shown;
-  if (stopSheet.open) find("stop-clock").textContent = shown;
-}
+// The running session.
 
 const stopSheet = find("stop-sheet"), stopForm = find("stop-form"), endPage = find("end-page"), endTime = find("end-time");
 const endField = find("end-field"), force = find("force-session"), discard = find("discard-session");
@@ -58,6 +33,7 @@ async function start(button) {
 function openStop(button, status = null) {
   ({ running } = button.dataset);
   leaving = status;
+  find("stop-sheet-title").textContent = status ? `${status.dataset.done} · ${stopForm.dataset.title}` : stopForm.dataset.title;
   endPage.value = "";
   endPage.min = button.dataset.page;
   endPage.placeholder = button.dataset.page;
@@ -100,9 +76,14 @@ stopForm.noValidate = true;
 stopForm.addEventListener("submit", (event) => { event.preventDefault(); stop(false); });
 force.addEventListener("click", () => stop(true));
 discard.addEventListener("click", () => attempt(async () => {
-  const answer = await callAPI("DELETE", `/api/sessions/${running}`);
+  let answer = await callAPI("DELETE", `/api/sessions/${running}`), done = discard.dataset.done;
+  if (leaving) {
+    const [method, path] = leaving.dataset.act.split(" ");
+    answer = await callAPI(method, path, JSON.parse(leaving.dataset.body));
+    ({ done } = leaving.dataset);
+  }
   stopSheet.close();
-  toastOutcome(discard.dataset.done, answer);
+  toastOutcome(done, answer);
   await refresh();
 }));
 
@@ -119,11 +100,6 @@ document.addEventListener("click", (event) => {
   if (starter) start(starter);
   if (stopper) openStop(stopper);
 });
-document.addEventListener("renewed", () => { if (findClock() && ahead === null) compareClocks(); tick(); });
-document.addEventListener("visibilitychange", () => { if (!document.hidden) compareClocks().then(tick); });
-compareClocks().then(tick);
-setInterval(tick, 1000);
-
 // Sessions that are added later or corrected. The sheet shows the person's local time, and the service gets instants.
 
 const sheet = find("session-sheet"), form = find("session-form");
