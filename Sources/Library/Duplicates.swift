@@ -45,7 +45,8 @@ extension LibraryFile {
                 db,
                 """
                 WHERE copy.edition IN (SELECT value FROM json_each(?1)) AND copy.deleted IS NULL
-                    AND (?2 IS NULL OR edition.isbn IS NOT ?2) ORDER BY copy.isOwned DESC, copy.added, copy.id LIMIT \(Self.likeLimit)
+                    AND (?2 IS NULL OR edition.isbn IS NOT ?2)
+                ORDER BY copy.isOwned DESC, copy.added, copy.id LIMIT \(Self.likeLimit)
                 """, [jsonList(editions), isbn?.digits]
             ).map(\.book)
         }
@@ -71,7 +72,10 @@ struct DuplicateQuery {
         }
         var finder = DuplicateFinder<Int64>()
         try db.forEachRow(
-            "SELECT id, isbn IS NOT NULL, title, subtitle, seriesNumber, folded, language, substr(publishedDate, 1, 4) FROM edition"
+            """
+            SELECT id, isbn IS NOT NULL, title, subtitle, seriesNumber, folded, language, substr(publishedDate, 1, 4)
+            FROM edition
+            """
         ) { row in
             let edition: Int64 = row[0]
             guard let count = copies[edition] else { return }

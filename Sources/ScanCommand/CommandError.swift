@@ -118,8 +118,7 @@ extension CommandError {
         case "noReading": " To start it, run 'scan reading start'."
         case "noSuchReading": " To list the readings, run 'scan reading history'."
         case "lastReading": " To do so, run 'scan reading reset'."
-        case "sessionRunning":
-            " To end it, run 'scan session stop'."
+        case "sessionRunning": " To end it, run 'scan session stop'."
         case "labelNone" where arguments["near"] == .list([]):
             " To see all of them, run 'scan \(text(arguments["kind"])) list'."
         case "labelTaken":

@@ -147,6 +147,7 @@ private struct CannedSearch: TitleSearch {
         #expect(list.contains("978-0-15-602760-1") && list.contains("&lt;b&gt;") && list.contains("find-photo"))
         #expect(list.contains("/find?title=Solaris&amp;line=Solaris&amp;line=%3Cb%3E&amp;isbn=0156027607"))
         #expect(list.contains("/find?title=Lem&amp;author=Solaris&amp;line=Solaris"))
+        #expect(try await rig.ask("GET", "/find?title=Lem&isbn=0156027608").status == 400)
         try await rig.stop()
     }
 

@@ -71,6 +71,18 @@ import Testing
         }
     }
 
+    @Test func `with different titles are merged only on request`() throws {
+        try withScan { scan in
+            for title in ["Dune", "Emma"] { try scan.run("library", "add", "--title", title) }
+            let before = try scan.run("library", "list", "--json").out
+            let refused = try scan.run("library", "merge", "Dune", "Emma")
+            #expect(refused.status != 0 && refused.err.contains("the books have different titles"))
+            #expect(try scan.run("library", "list", "--json").out == before)
+            #expect(try scan.run("library", "merge", "Dune", "Emma", "--yes").status == 0)
+            #expect(try scan.run("library", "list", "--json").lines.count == 1)
+        }
+    }
+
     @Test func `with different ISBNs are merged only on request`() throws {
         try withScan { scan in
             for number in ["9780140449266", "9780140268867"] {

@@ -9,6 +9,14 @@ public struct PrintedPage: Sendable, Equatable {
         self.lines = lines
     }
 
+    /// Makes the page of a photo from its bar codes, because an ISBN in a bar code is more certain than any print.
+    ///
+    /// - Returns: `nil` if none of them is an ISBN.
+    public init?(barcodes: [Symbol]) throws(ISBNRefusal) {
+        guard let code = barcodes.first(where: { $0.kind == .isbn }) else { return nil }
+        self.init(isbns: [PrintedISBN(isbn: try code.isbn(), text: code.payload)])
+    }
+
     /// The words that are probably the title, because they are printed in the largest letters: the tallest line and
     /// those beside it that are at least three quarters as tall. At most 12 words; empty if nothing was read.
     public var title: String {

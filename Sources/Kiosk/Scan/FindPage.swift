@@ -37,7 +37,7 @@ struct FindPage: Sendable {
         let lines = try request.queryPairs().filter { $0.name == "line" }.prefix(Self.mostLines)
         view["lines"] = try lines.map { try lineView(Self.typed($0.value), title: title, request) }
         view["hasLines"] = !lines.isEmpty
-        if let isbn = try request.queryValue("isbn").flatMap({ try? ISBN($0) }) {
+        if let isbn = try request.isbn("isbn") {
             view["isbn"] = texts("find.printedISBN", ["isbn": isbn.hyphenated])
             view["isbnDigits"] = isbn.digits
             view["isbnBody"] = JSONValue.object([("text", .string(isbn.digits))]).text

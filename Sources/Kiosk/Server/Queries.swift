@@ -1,3 +1,4 @@
+import Bookplate
 import Hummingbird
 
 /// Percent-encoding for URLs (RFC 3986, 2.1). Queries are in the form that browsers send (WHATWG URL, 5.1), in which a
@@ -83,6 +84,18 @@ extension Request {
 
     /// Returns the value of a query parameter, or its last value if the parameter is repeated; `nil` if it is absent.
     func queryValue(_ name: String) throws -> String? { try queryPairs().last { $0.name == name }?.value }
+
+    /// Returns the ISBN in a query parameter; `nil` if the parameter is absent.
+    ///
+    /// - Throws: ``RequestRefusal`` (400) if the value is not an ISBN.
+    func isbn(_ name: String) throws -> ISBN? {
+        guard let text = try queryValue(name) else { return nil }
+        do throws(ISBNRefusal) {
+            return try ISBN(text)
+        } catch {
+            throw RequestRefusal(.badQuery, "\"\(name)\" must be an ISBN.")
+        }
+    }
 
     /// Returns the value of a query parameter, which must be a whole number.
     ///

@@ -28,11 +28,9 @@ extension RequestRefusal {
     /// The codes of the refusals that only the web interface issues.
     enum Code: String {
         case badBooks, badField, badHost, badJSON, badNumber, badQuery, badTarget, changed, field, foreignHost
-        case foreignOrigin, missingField, moreThanAsked, noBarCode, noCode, noPhotos, noPicture, noPrint, noWords,
-            notInTrash
-        case notJPEG, notJSON, notPhoto, notPicture, notThere, notYours, owned, refused, signInNeeded, throttled,
-            tooLarge
-        case tooManyWatch, unknownField, unknownToken, unsoundPicture, wrongCode, wrongMethod
+        case foreignOrigin, missingField, moreThanAsked, noBarCode, noCode, noPhotos, noPicture, noPrint, noWords
+        case notInTrash, notJPEG, notJSON, notPhoto, notPicture, notThere, notYours, owned, refused, signInNeeded
+        case throttled, tooLarge, tooManyWatch, unknownField, unknownToken, unsoundPicture, wrongCode, wrongMethod
 
         /// The HTTP status for this code. ``RefusalKind`` has the statuses of all other refusals.
         var status: HTTPResponse.Status {

@@ -121,7 +121,7 @@ struct LibraryMergeCommand: AsyncParsableCommand {
         // A mistyped name may stand for quite another book.
         func work(_ book: Book) -> String? { WorkIdentity(book.edition.metadata)?.key.title }
         let isAlike = preview.merged.allSatisfy { work($0) == work(kept) }
-        let refusal = "the title of one book is another. To merge them anyway, use --yes."
+        let refusal = "the books have different titles. To merge them anyway, use --yes."
         guard try Asking.mayGoOn(question, yes: yes, json: output.json, isAlike ? .undo : .choice(refusal)) else {
             return
         }
@@ -175,7 +175,7 @@ struct LibraryMissingCommand: AsyncParsableCommand {
         if found == 0 { throw ExitCode(ExitStatus.nothing.rawValue) }
         guard !output.json, !filters.counts else { return }
         let lack = found == 1 ? "lacks" : "lack"
-        // Sources are asked by ISBN, so they cannot give one.
+        // A refresh asks the sources by ISBN, so it cannot find one.
         let advice =
             Set(fields) == [.isbn]
             ? "To find the edition by its title, run 'scan find'; to enter its ISBN, run 'scan library edit BOOK --isbn'."

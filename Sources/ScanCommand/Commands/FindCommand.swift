@@ -83,7 +83,7 @@ struct FindCommand: AsyncParsableCommand {
         try report(answer)
     }
 
-    /// Reads the print in one photo, unless a bar code in it is an ISBN, which is more certain.
+    /// Reads the print in one photo, unless a bar code in it is an ISBN.
     private func page(_ image: String) throws -> PrintedPage {
         guard !PhotoFolder.isFolder(image) else {
             throw CommandError(.usage, "\(image.printable) is a folder. Give one photo with --image.")
@@ -92,9 +92,7 @@ struct FindCommand: AsyncParsableCommand {
         do {
             let photo = try image == "-" ? PhotoInput.standardInput.open() : PhotoFile(path: image)
             var decoder = try PhotoReader()
-            if let code = try decoder.decode(photo).first(where: { $0.kind == .isbn }) {
-                return PrintedPage(isbns: [PrintedISBN(isbn: try code.isbn(), text: code.payload)])
-            }
+            if let page = try PrintedPage(barcodes: decoder.decode(photo)) { return page }
             let page = try tesseract.read(OCRImage(photo))
             if photo.isDamaged {
                 Output.shared.printNotice("The photo is damaged, so only a part of it could be read.")

@@ -55,16 +55,14 @@ final class PhotoChildren: Sendable {
         try await withPlace(among: pending, limit) { try await decodedPhoto(answer(for: photo, limit: 1 << 20)) }
     }
 
-    /// Reads the print in one photo, unless a bar code in it is an ISBN, which is more certain. The child process
-    /// decodes the photo, and tesseract reads only its grey picture.
+    /// Reads the print in one photo, unless a bar code in it is an ISBN. The child process decodes the photo, and
+    /// tesseract reads only its grey picture.
     ///
     /// - Throws: ``KioskError``: refused if the photo is not a valid picture, unavailable if too many photos wait or if
     ///   tesseract fails.
     func readPrint(in photo: [UInt8], with tesseract: Tesseract) async throws -> PrintedPage {
         try await withPlace(among: pendingPrints, Self.printLimit) {
-            if let code = try await read(photo).symbols.first(where: { $0.kind == .isbn }) {
-                return PrintedPage(isbns: [PrintedISBN(isbn: try code.isbn(), text: code.payload)])
-            }
+            if let page = try PrintedPage(barcodes: await read(photo).symbols) { return page }
             let image = try await withPlace(among: pending, limit) { try await greyPicture(of: photo) }
             return try await withCheckedThrowingContinuation { continuation in
                 printQueue.addOperation { continuation.resume(with: Result { try Self.read(image, with: tesseract) }) }

@@ -20,6 +20,7 @@ async function compareClocks() {
   } catch { /* Until the service answers again, the time that came with the page is good enough. */ }
 }
 
+/** Shows the time since the start of the session on all clocks. */
 export function tick() {
   const clock = findClock();
   if (!clock) return;
