@@ -105,8 +105,8 @@ def columns(table, *names):
 EDITION = columns("edition", "uuid", "isbn", "isbnText", "title", "subtitle", "publisher", "publishedDate", "publishedDateText", "pageCount", "language",
                   "originalLanguage", "authorNationality", "format", "series", "seriesNumber", "description", "coverURL", "previewLink", "infoLink",
                   "fieldSources", "editedFields")
-COPY = columns("copy", "uuid", "status", "isOwned", "isOnWishlist", "isFavourite", "rating", "isPublic", "recommendedBy", "wouldRecommend", "dailyGoal",
-               "countsForCulturalGoal", "culturalGoalCategory")
+COPY = columns("copy", "uuid", "isOwned", "isPublic") + ", " + columns(
+    "own", "status", "isOnWishlist", "isFavourite", "rating", "recommendedBy", "wouldRecommend", "dailyGoal", "countsForCulturalGoal", "culturalGoalCategory")
 TIMES = ", ".join(f"'{name}', strftime('%Y-%m-%dT%H:%M:%fZ', copy.{name} / 1000.0, 'unixepoch')" for name in ("added", "deleted"))
 RELATED = f"'authors', json({AUTHORS}), 'subjects', json({SUBJECTS}), 'identifiers', json({IDENTIFIERS}), 'tags', json({TAGS})"
 SHELF = "'shelf', (SELECT displayName FROM shelf WHERE id = copy.shelf)"
@@ -131,14 +131,14 @@ READING = columns("reading", "uuid", "state", "started", "finished", "stopped")
 LAST = "'page', (SELECT page FROM progressEntry WHERE reading = reading.id ORDER BY at DESC, id DESC LIMIT 1)"
 NOTES = nested("note", "notes", columns("note", "uuid", "kind", "text") + f", 'created', {instant('created')}", "note.copy = copy.id")
 QUOTES = nested("quote", "quotes", columns("quote", "uuid", "text", "page") + f", 'created', {instant('created')}", "quote.copy = copy.id")
-BOOKS = "FROM copy JOIN edition ON edition.id = copy.edition"
+BOOKS = "FROM copy JOIN edition ON edition.id = copy.edition LEFT JOIN readerCopy own ON own.copy = copy.id AND own.reader = 1"
 # json_object takes at most 127 arguments.
 PLAIN = {
     "list": f"SELECT json_object({EDITION}, {COPY}), json_object({TIMES}, {RELATED}, {SHELF}, {nested('reading', 'readings', READING + ', ' + LAST, 'reading.copy = copy.id')}) "
             f"{BOOKS} WHERE deleted IS NULL ORDER BY added DESC, copy.id DESC",
     "json": f"SELECT json_object({EDITION}, {COPY}), json_object({TIMES}, {RELATED}, {SHELF}, {NOTES}, {QUOTES}, "
             f"{nested('reading', 'readings', READING + ', ' + PROGRESS + ', ' + SESSIONS, 'reading.copy = copy.id')}) {BOOKS} ORDER BY edition.uuid, copy.uuid",
-    "csv": f"SELECT edition.*, copy.*, {instant('added')}, {AUTHORS}, {SUBJECTS}, {IDENTIFIERS}, {TAGS}, "
+    "csv": f"SELECT edition.*, copy.*, own.*, {instant('added')}, {AUTHORS}, {SUBJECTS}, {IDENTIFIERS}, {TAGS}, "
            "(SELECT json_group_array(json_object('state', state, 'started', started, 'finished', finished, 'stopped', stopped)) FROM reading WHERE copy = copy.id), "
            f"(SELECT json_group_array(text) FROM note WHERE copy = copy.id), (SELECT json_group_array(text) FROM quote WHERE copy = copy.id) {BOOKS} "
            "WHERE deleted IS NULL ORDER BY edition.uuid, copy.uuid",

@@ -47,7 +47,7 @@ public enum ExchangeError: Error, Equatable, CustomStringConvertible {
         case .foreignJSON(let file, let reason):
             "cannot import \(file): it is not an export from Bookplate, although it looks like JSON (\(reason)). \(Self.known)."
         case .newerExport(let file, let version):
-            "cannot import \(file): it has version \(version) of Bookplate's export format, but your Bookplate reads only version \(LibraryRecord.version). Update Bookplate."
+            "cannot import \(file): it has version \(version) of Bookplate's export format, but your Bookplate reads only versions up to \(LibraryRecord.version). Update Bookplate."
         case .cutShort(let file):
             "\(file) is cut off: the \"]\" at its end is missing, and some books may be missing too. Copy or export the file again. The books that were imported stay in the library."
         case .notThatFormat(let file, let format):

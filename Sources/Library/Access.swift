@@ -22,7 +22,7 @@ extension LibraryFile: Access {
         try await write { [hash] db in
             try db.run("DELETE FROM accessCode")
             try db.run("DELETE FROM signIn")
-            try WrongCodes.deleteAll(db)
+            try WrongCodes.household.deleteAll(db)
             guard let hash else { return }
             try db.run("INSERT INTO accessCode (hash, since) VALUES (?, ?)", [hash, now.milliseconds])
         }
@@ -112,7 +112,7 @@ extension LibraryFile: Access {
         _ code: String, from address: String, device: String, at now: Date,
         accept: @escaping @Sendable (Database) throws -> Result
     ) async throws -> (check: CodeCheck, result: Result?) {
-        try await codeChecks.run(for: WrongCodes.key(of: address)) {
+        try await codeChecks.run(for: WrongCodes.household.key(of: address)) {
             try await checkedNow(code, from: address, device: device, at: now, accept: accept)
         }
     }
@@ -124,7 +124,7 @@ extension LibraryFile: Access {
         let instant = now.milliseconds
         let (hash, pause, attempt) = try await write { db in
             guard let hash = try storedHash(db) else { return (nil as String?, 0 as Int64, 0 as Int64) }
-            let pause = try WrongCodes.charge(db, address, at: instant)
+            let pause = try WrongCodes.household.charge(db, address, at: instant)
             // Like the count, the attempt counts as wrong until the code has been checked.
             return (hash, pause, pause > 0 ? 0 : try recordAttempt(db, from: address, device: device, at: instant))
         }
@@ -136,7 +136,7 @@ extension LibraryFile: Access {
         return try await write { db in
             // Another code may have been set during the check.
             guard try storedHash(db) == hash else { return (.wrong, nil) }
-            try WrongCodes.uncharge(db, address)
+            try WrongCodes.household.uncharge(db, address)
             try db.run("UPDATE signInAttempt SET isRight = 1 WHERE id = ?", [attempt])
             return (.right, try accept(db))
         }
@@ -303,11 +303,22 @@ final class LastUseRecorder: Sendable {
     }
 }
 
-/// Counts wrong codes, for each address and in total.
+/// Counts wrong codes for one secret, for each address and in total.
 ///
 /// A code is counted as wrong before it is checked, and is subtracted again if it was right. Otherwise, sending many
 /// codes at the same moment or killing the process during the check would allow extra guesses.
-enum WrongCodes {
+struct WrongCodes {
+    /// The counts for the access code.
+    static let household = WrongCodes(all: "")
+
+    /// The counts for a reader's PIN.
+    init(ofReader row: Int64) { all = "pin \(row) " }
+
+    private init(all: String) { self.all = all }
+
+    /// The key of the row that counts the wrong codes from all addresses together, and with which the other keys begin.
+    private let all: String
+
     /// The number of wrong codes from one address after which the first pause for this address begins.
     static let perAddress = 5
     /// The number of wrong codes from all addresses together after which a pause begins for everybody. During the
@@ -318,9 +329,6 @@ enum WrongCodes {
     static let longestPause: Int64 = 900_000
     /// The time, in milliseconds, from the last wrong code until the wrong codes are forgotten.
     static let forgottenAfter: Int64 = 86_400_000
-    /// The key of the row that counts the wrong codes from all addresses together.
-    private static let all = ""
-
     private struct Count {
         var count: Int
         var until: Int64
@@ -329,16 +337,16 @@ enum WrongCodes {
     /// Counts one more wrong code, unless a pause is running.
     ///
     /// - Returns: the remaining time of the pause in milliseconds; 0 if the code may be checked.
-    static func charge(_ db: Database, _ address: String, at now: Int64) throws -> Int64 {
+    func charge(_ db: Database, _ address: String, at now: Int64) throws -> Int64 {
         // A row with a time in the future was recorded before the clock was set back, so it is deleted too.
         try db.run(
-            "DELETE FROM wrongCode WHERE last < ? OR last > ?", [now - forgottenAfter, now + longestPause])
-        let limits = [(key(of: address), perAddress), (all, inTotal)]
+            "DELETE FROM wrongCode WHERE last < ? OR last > ?", [now - Self.forgottenAfter, now + Self.longestPause])
+        let limits = [(key(of: address), Self.perAddress), (all, Self.inTotal)]
         let counts = try limits.map { try count(db, $0.0) }
-        if let pause = counts.map({ min($0.until - now, longestPause) }).max(), pause > 0 { return pause }
+        if let pause = counts.map({ min($0.until - now, Self.longestPause) }).max(), pause > 0 { return pause }
         for ((key, limit), old) in zip(limits, counts) {
             let count = old.count + 1
-            let until = count < limit ? 0 : now + min(longestPause, firstPause << min(count - limit, 10))
+            let until = count < limit ? 0 : now + min(Self.longestPause, Self.firstPause << min(count - limit, 10))
             try db.run(
                 """
                 INSERT INTO wrongCode (address, count, last, until) VALUES (?, ?, ?, ?)
@@ -350,21 +358,29 @@ enum WrongCodes {
 
     /// Corrects the counts after a code that ``charge(_:_:at:)`` had counted as wrong turned out to be right. Forgets
     /// all wrong codes from the address, and subtracts one from the total.
-    static func uncharge(_ db: Database, _ address: String) throws {
+    func uncharge(_ db: Database, _ address: String) throws {
         try db.run("DELETE FROM wrongCode WHERE address = ?", [key(of: address)])
         try db.run("UPDATE wrongCode SET count = max(0, count - 1), until = 0 WHERE address = ?", [all])
     }
 
-    static func deleteAll(_ db: Database) throws { try db.run("DELETE FROM wrongCode") }
+    /// Forgets all wrong codes.
+    func deleteAll(_ db: Database) throws {
+        let isPIN = "address GLOB 'pin *'"
+        try db.run(
+            "DELETE FROM wrongCode WHERE \(all.isEmpty ? "NOT \(isPIN)" : "substr(address, 1, \(all.count)) = '\(all)'")"
+        )
+    }
 
-    private static func count(_ db: Database, _ key: String) throws -> Count {
+    private func count(_ db: Database, _ key: String) throws -> Count {
         let row = try db.row("SELECT count, until FROM wrongCode WHERE address = ?", [key])
         return row.map { Count(count: $0["count"], until: $0["until"]) } ?? Count(count: 0, until: 0)
     }
 
     /// Returns the key under which an address is counted. For IPv6, this is its /64 network, because one machine can
     /// use all addresses in it.
-    static func key(of address: String) -> String {
+    func key(of address: String) -> String { String((all + Self.network(of: address)).prefix(64)) }
+
+    private static func network(of address: String) -> String {
         let plain = String(address.prefix { $0 != "%" })
         var bytes = in6_addr()
         guard inet_pton(AF_INET6, plain, &bytes) == 1 else { return plain.isEmpty ? "?" : String(plain.prefix(64)) }

@@ -56,7 +56,7 @@ extension LibraryFile: Annotations {
             guard let stored = try StoredBook.one(db, copy) else { return nil }
             return WholeBook(
                 book: stored.book, notes: try Note.fetch(db, of: copy), quotes: try Quote.fetch(db, of: copy),
-                flags: try ImportFlag.fetch(db, on: copy))
+                flags: try ImportFlag.fetch(db, on: copy), others: try OtherReader.fetch(db, of: stored.copyRow))
         }
     }
 
@@ -67,6 +67,7 @@ extension LibraryFile: Annotations {
         return try await change(.edit, at: now) { db, change in
             guard let book = try StoredBook.one(db, copy) else { throw LibraryError.noSuchBook(copy) }
             try book.book.checkOutsideTrash()
+            try content.checkUnlocked(db)
             try content.insert(db, to: book.copyRow)
             guard var stored = try Content.one(db, content.id) else { throw LibraryError.noSuchBook(copy) }
             stored.change = change
@@ -81,8 +82,10 @@ extension LibraryFile: Annotations {
         let (annotation, logged) = try await changed(.edit, at: now) { db, _ in
             guard var annotation = try Content.one(db, id) else { throw refusal }
             try annotation.book.checkOutsideTrash()
+            try annotation.content.checkOwn()
             let old = annotation.content
             try change(&annotation.content)
+            try annotation.content.checkUnlocked(db)
             if annotation.content != old { try annotation.content.checked(after: old).update(db) }
             guard let stored = try Content.one(db, id) else { throw refusal }
             return (stored, "edited \(what) on \(quoted(stored.book.displayTitle))")
@@ -99,6 +102,7 @@ extension LibraryFile: Annotations {
             for id in ids {
                 guard let annotation = try Content.one(db, id) else { throw refusal(id.rawValue) }
                 try annotation.book.checkOutsideTrash()
+                try annotation.content.checkOwn()
                 try db.run("DELETE FROM \(Content.table) WHERE uuid = ?", [id.rawValue])
                 if !titles.contains(annotation.book.displayTitle) { titles.append(annotation.book.displayTitle) }
             }
@@ -116,6 +120,8 @@ protocol StoredAnnotation: Sendable, Equatable {
     static var order: String { get }
     var id: ID<Self> { get }
     var created: Date { get }
+    var reader: ReaderName? { get }
+    var isPrivate: Bool { get }
     init(row: Row) throws
     /// Checks the annotation, and returns it with its text cleaned.
     ///
@@ -134,7 +140,8 @@ extension Note: StoredAnnotation {
     init(row: Row) throws {
         self.init(
             id: ID(rawValue: row["uuid"]), kind: try row.word("kind"), text: row["text"],
-            created: Date(milliseconds: row["created"]))
+            created: Date(milliseconds: row["created"]), reader: ReaderName(row: row),
+            isPrivate: row["isPrivate"])
     }
 
     func checked(after old: Note?) throws -> Note {
@@ -143,7 +150,9 @@ extension Note: StoredAnnotation {
         return note
     }
 
-    var columns: [(name: String, value: (any DatabaseValueConvertible)?)] { [("kind", kind.rawValue), ("text", text)] }
+    var columns: [(name: String, value: (any DatabaseValueConvertible)?)] {
+        [("kind", kind.rawValue), ("text", text), ("isPrivate", isPrivate)]
+    }
 }
 
 extension Quote: StoredAnnotation {
@@ -153,7 +162,8 @@ extension Quote: StoredAnnotation {
     init(row: Row) throws {
         self.init(
             id: ID(rawValue: row["uuid"]), text: row["text"], page: row["page"],
-            created: Date(milliseconds: row["created"]))
+            created: Date(milliseconds: row["created"]), reader: ReaderName(row: row),
+            isPrivate: row["isPrivate"])
     }
 
     func checked(after old: Quote?) throws -> Quote {
@@ -163,15 +173,53 @@ extension Quote: StoredAnnotation {
         return quote
     }
 
-    var columns: [(name: String, value: (any DatabaseValueConvertible)?)] { [("text", text), ("page", page)] }
+    var columns: [(name: String, value: (any DatabaseValueConvertible)?)] {
+        [("text", text), ("page", page), ("isPrivate", isPrivate)]
+    }
+}
+
+extension ReaderName {
+    fileprivate init?(row: Row) {
+        guard let id = row["otherReader"] as String? else { return nil }
+        self.init(id: ID(rawValue: id), name: row["otherName"] ?? "")
+    }
 }
 
 extension StoredAnnotation {
+    /// The condition that the reader of the access may see an annotation: it belongs to no reader in the trash, and if
+    /// it is private, it is the reader's own and the reader is not locked.
+    static var isVisible: String {
+        """
+        (\(table).isPrivate = 0 OR \(table).reader = reader() AND seesPrivate())
+            AND \(table).reader IN (SELECT id FROM reader WHERE deleted IS NULL)
+        """
+    }
+
+    /// All columns, and those of ``ReaderName``, which are NULL for the reader's own annotations.
+    private static var selection: String {
+        """
+        SELECT \(table).*, other.uuid AS otherReader, other.displayName AS otherName
+        FROM \(table) LEFT JOIN reader other ON other.id = \(table).reader AND other.id <> reader()
+        """
+    }
+
     static func fetch(_ db: Database, of copy: ID<Copy>) throws -> [Self] {
         try db.rows(
-            "SELECT * FROM \(table) WHERE copy = (SELECT id FROM copy WHERE uuid = ?) ORDER BY \(order)",
-            [copy.rawValue]
+            """
+            \(selection) WHERE copy = (SELECT id FROM copy WHERE uuid = ?) AND \(isVisible) ORDER BY \(order)
+            """, [copy.rawValue]
         ).map(Self.init(row:))
+    }
+
+    /// - Throws: ``ReaderRefusal/locked`` if the annotation is private and its reader must give the PIN first.
+    fileprivate func checkUnlocked(_ db: Database) throws {
+        guard isPrivate, try db.value(Bool.self, "SELECT seesPrivate()") == false else { return }
+        throw ReaderRefusal.locked
+    }
+
+    /// - Throws: ``AnnotationRefusal/ofOtherReader(_:)`` if the annotation is another reader's.
+    fileprivate func checkOwn() throws(AnnotationRefusal) {
+        if let reader { throw .ofOtherReader(reader.name) }
     }
 
     /// - Parameter clauses: the condition after WHERE, and any clauses that follow it. They may use the annotation's
@@ -180,7 +228,7 @@ extension StoredAnnotation {
         _ db: Database, where clauses: String, _ arguments: StatementArguments
     ) throws -> [Annotation<Self>] {
         let rows = try db.rows(
-            "SELECT \(table).* FROM \(table) JOIN copy ON copy.id = \(table).copy WHERE \(clauses)", arguments)
+            "\(selection) JOIN copy ON copy.id = \(table).copy WHERE \(isVisible) AND \(clauses)", arguments)
         let books = try StoredBook.fetch(
             db, "WHERE copy.id IN (SELECT value FROM json_each(?))", [jsonList(Set(rows.map { $0["copy"] as Int64 }))])
         let byCopy = Dictionary(uniqueKeysWithValues: books.map { ($0.copyRow, $0.book) })
@@ -208,8 +256,8 @@ extension StoredAnnotation {
     func insert(_ db: Database, to copy: Int64) throws {
         let columns = columns
         try db.run(
-            "INSERT INTO \(Self.table) (uuid, copy, created, \(columns.map(\.name).joined(separator: ", "))) VALUES (?, ?, ?"
-                + String(repeating: ", ?", count: columns.count) + ")",
+            "INSERT INTO \(Self.table) (reader, uuid, copy, created, \(columns.map(\.name).joined(separator: ", ")))"
+                + " VALUES (reader(), ?, ?, ?" + String(repeating: ", ?", count: columns.count) + ")",
             StatementArguments([id.rawValue, copy, created.milliseconds] + columns.map(\.value)))
     }
 

@@ -274,13 +274,28 @@ private func updateStatus(
     try StoredTracker.store(tracker.set(book.copy.status, moment), of: stored.copyRow, db)
 }
 
-/// Saves confirmed books inside one change.
+/// Saves confirmed books inside one change. What is a reader's own is saved for the reader whom the preset names.
 struct BookSaver {
     let db: Database
     let change: ID<Change>
     let now: Date
+    /// The reader for a preset that names no reader of this library; `nil` for the reader of the access.
+    var otherwise: Int64?
 
     func save(_ confirmed: Confirmed) throws -> SaveResult {
+        guard let reader = try reader(named: confirmed.preset.reader) ?? otherwise else {
+            return try saveForPresentReader(confirmed)
+        }
+        return try db.withReader(reader) { try saveForPresentReader(confirmed) }
+    }
+
+    private func reader(named name: String?) throws -> Int64? {
+        guard let name else { return nil }
+        return try db.value(
+            Int64.self, "SELECT id FROM reader WHERE name = ? AND deleted IS NULL", [name.cleanedLine.caseFolded])
+    }
+
+    private func saveForPresentReader(_ confirmed: Confirmed) throws -> SaveResult {
         let known = try db.value(
             String.self, "SELECT copy.uuid FROM request JOIN copy ON copy.id = request.copy WHERE request.id = ?",
             [confirmed.request])
@@ -353,13 +368,14 @@ struct BookSaver {
     private func reuse(_ stored: StoredBook, of edition: StoredEdition, for confirmed: Confirmed) throws {
         let preset = confirmed.preset
         try db.run(
-            """
-            UPDATE copy SET deleted = NULL, isOwned = ?, isOnWishlist = ?, shelf = coalesce(?, shelf) WHERE id = ?
-            """,
-            [
-                !preset.isWishlist, preset.isWishlist, try preset.shelf.flatMap { try shelfRow(db, $0) },
-                stored.copyRow,
-            ])
+            "UPDATE copy SET deleted = NULL, isOwned = ?, shelf = coalesce(?, shelf) WHERE id = ?",
+            [!preset.isWishlist, try preset.shelf.flatMap { try shelfRow(db, $0) }, stored.copyRow])
+        if preset.isWishlist {
+            try OwnCopy.store([("isOnWishlist", true)], of: stored.copyRow, db)
+        } else {
+            // The book has come, whoever wished for it.
+            try db.run("UPDATE readerCopy SET isOnWishlist = 0 WHERE copy = ? AND isOnWishlist = 1", [stored.copyRow])
+        }
         // A preset has the status To Read by default, so this status does not replace the status of the copy.
         if preset.status != .toRead {
             var tracker = Tracker(stored.book)

@@ -131,10 +131,10 @@ struct DuplicateQuery {
             // A space sorts before every other character of a word list, and "!" is the next one.
             copies += try db.rows(
                 """
-                SELECT copy FROM listing WHERE inTrash = 0 AND title = ?1
+                SELECT copy FROM listing WHERE reader = reader() AND inTrash = 0 AND title = ?1
                 UNION ALL
                 SELECT copy FROM (
-                    SELECT copy FROM listing WHERE inTrash = 0 AND title >= ?1 || ' ' AND title < ?1 || '!'
+                    SELECT copy FROM listing WHERE reader = reader() AND inTrash = 0 AND title >= ?1 || ' ' AND title < ?1 || '!'
                     LIMIT \(Self.longestRange))
                 """, [beginning]
             ).map { $0[0] }

@@ -18,20 +18,30 @@ public final class LibraryFile: Sendable {
     /// The name of the device, which is stored with captures and changes.
     public let device: String
     /// The id of this instance, which distinguishes its leases from those of other processes.
-    let holder = UUID().uuidString.lowercased()
+    let holder: String
     let database: any DatabaseWriter
+    /// The reader whose status, readings and opinions this instance reads and writes.
+    let readerAccess: ReaderAccess
     let clock: @Sendable () -> Date
     /// The reader's time zone, which decides to which day a time belongs.
     let zone: TimeZone
     let lock: LibraryLock?
-    let watches = WatchConnections()
-    private let closeGuard = CloseGuard()
+    let watches: WatchConnections
+    private let shared: SharedState
     private let lockTimeout: LockTimeout
-    let codeChecks = CodeCheckQueue()
-    let statsBlocks = StatsBlocks()
-    let lastUse = LastUseRecorder()
-    private let report = Mutex<@Sendable (String) -> Void>({ _ in })
-    let hasChanged = Atomic(false)
+    let codeChecks: CodeCheckQueue
+    let statsBlocks: StatsBlocks
+    let lastUse: LastUseRecorder
+    /// The instance that has opened the file, which stays open as long as an instance for another reader needs it;
+    /// `nil` for that instance itself.
+    private let opener: LibraryFile?
+
+    /// The state that the instances for all readers of one open library share.
+    private final class SharedState: Sendable {
+        let closeGuard = CloseGuard()
+        let report = Mutex<@Sendable (String) -> Void>({ _ in })
+        let hasChanged = Atomic(false)
+    }
     /// True if opening has created this library.
     public let isNew: Bool
     /// The backup that opening has made before it has migrated the library; `nil` if it has not migrated a library that
@@ -39,22 +49,88 @@ public final class LibraryFile: Sendable {
     public let updateBackup: CopyReport?
     /// True if this instance has changed a book, for example by an undo or by moving the book to the trash. In this
     /// case, the day's backup is due.
-    public var hasChanges: Bool { hasChanged.load(ordering: .relaxed) }
+    public var hasChanges: Bool { shared.hasChanged.load(ordering: .relaxed) }
+
+    /// Notes that this process has changed a book.
+    func noteChange() { shared.hasChanged.store(true, ordering: .relaxed) }
 
     init(
-        path: String?, device: String, database: any DatabaseWriter, lock: LibraryLock?, isNew: Bool = false,
+        path: String?, device: String, database: any DatabaseWriter, lock: LibraryLock?,
+        isNew: Bool = false,
         updateBackup: CopyReport? = nil,
         lockTimeout: LockTimeout = LockTimeout(.seconds(5)), clock: @escaping @Sendable () -> Date, zone: TimeZone
     ) {
         self.path = path
         self.device = device
         self.database = database
+        readerAccess = ReaderAccess()
         self.lock = lock
         self.isNew = isNew
         self.updateBackup = updateBackup
         self.lockTimeout = lockTimeout
         self.clock = clock
         self.zone = zone
+        (shared, opener) = (SharedState(), nil)
+        (holder, watches, codeChecks) = (UUID().uuidString.lowercased(), WatchConnections(), CodeCheckQueue())
+        (statsBlocks, lastUse) = (StatsBlocks(), LastUseRecorder())
+    }
+
+    /// Makes an instance of the same open library for another reader.
+    private init(_ other: LibraryFile, _ access: ReaderAccess) {
+        (path, device, database, lock) = (other.path, other.device, other.database, other.lock)
+        (isNew, updateBackup) = (other.isNew, other.updateBackup)
+        (lockTimeout, clock, zone) = (other.lockTimeout, other.clock, other.zone)
+        (shared, opener, readerAccess) = (other.shared, other.opener ?? other, access)
+        (holder, watches, codeChecks) = (other.holder, other.watches, other.codeChecks)
+        (statsBlocks, lastUse) = (other.statsBlocks, other.lastUse)
+    }
+
+    /// Returns an instance of this open library that reads and writes what is another reader's own.
+    ///
+    /// - Parameters:
+    ///   - reader: the reader; `nil` for the first one.
+    ///   - holder: the sign-in or terminal in which a reader with a PIN may be unlocked.
+    ///   - isGuest: true for somebody who sees no private notes and quotes.
+    ///   - now: the time at which the reader must be unlocked.
+    /// - Throws: ``ReaderRefusal/noSuchReader`` if there is no such reader outside the trash, or ``LibraryError``.
+    public func reading(
+        as reader: ID<Reader>?, holder: String?, isGuest: Bool, at now: Date
+    ) async throws -> LibraryFile {
+        var access = ReaderAccess(holder: holder, isGuest: isGuest, now: now)
+        if let reader {
+            let row = try await read { db in
+                try db.value(Int64.self, "SELECT id FROM reader WHERE uuid = ? AND deleted IS NULL", [reader.rawValue])
+            }
+            guard let row else { throw ReaderRefusal.noSuchReader }
+            access.reader = row
+        }
+        return LibraryFile(self, access)
+    }
+
+    /// Returns an instance of this open library with another access.
+    func reading(with access: ReaderAccess) -> LibraryFile { LibraryFile(self, access) }
+
+    /// Returns an instance for the reader with a name. Case does not matter. Blocks for a read.
+    ///
+    /// - Parameter holder: the terminal in which a reader with a PIN may be unlocked.
+    /// - Throws: ``ReaderRefusal/unknown(name:known:)``, or ``LibraryError``.
+    public func reading(asNamed name: String?, holder: String?) throws -> LibraryFile {
+        guard let name else { return LibraryFile(self, ReaderAccess(holder: holder)) }
+        let rows: [(id: Int64, name: String)]
+        do {
+            rows = try database.read { db in
+                try db.rows(
+                    "SELECT id, coalesce(displayName, '') AS name FROM reader WHERE deleted IS NULL ORDER BY id"
+                )
+                .map { ($0["id"], $0["name"]) }
+            }
+        } catch {
+            throw LibraryError.translated(error, path: path ?? ":memory:")
+        }
+        guard let found = rows.first(where: { $0.name.caseFolded == name.cleaned.caseFolded }) else {
+            throw ReaderRefusal.unknown(name: name, known: rows.map(\.name).filter { !$0.isEmpty })
+        }
+        return LibraryFile(self, ReaderAccess(reader: found.id, holder: holder))
     }
 
     /// Opens the library and migrates it to this program's schema. If the file is missing or empty, creates the library
@@ -110,7 +186,8 @@ public final class LibraryFile: Sendable {
                 throw error
             }
             return LibraryFile(
-                path: path, device: device ?? hostName(), database: pool, lock: lock, isNew: state == .new,
+                path: path, device: device ?? hostName(), database: pool, lock: lock,
+                isNew: state == .new,
                 updateBackup: updateBackup, lockTimeout: timeout, clock: clock, zone: zone)
         } catch {
             throw LibraryError.translated(error, path: path)
@@ -136,7 +213,7 @@ public final class LibraryFile: Sendable {
     /// the file. A process that ends without calling this loses nothing, but then the next opening checks the whole
     /// file.
     public func close() async throws {
-        await closeGuard.close()
+        await shared.closeGuard.close()
         // Readers close first, because SQLite copies the log into the file when the last connection closes, and a
         // reader cannot write.
         try watches.end()
@@ -159,16 +236,16 @@ public final class LibraryFile: Sendable {
     /// Sets the function that logs errors that are not thrown, because the request itself was completed. Such an error
     /// occurs if the time at which a sign-in or a station was last used cannot be stored, or if the picture of a
     /// deleted book cannot be removed.
-    public func onError(_ log: @escaping @Sendable (String) -> Void) { report.withLock { $0 = log } }
+    public func onError(_ log: @escaping @Sendable (String) -> Void) { shared.report.withLock { $0 = log } }
 
     /// Logs an error that is not thrown to the caller of a method.
-    func log(_ message: String) { report.withLock(\.self)(message) }
+    func log(_ message: String) { shared.report.withLock(\.self)(message) }
 
     /// Shortens the time for which writes wait for another process's lock. This includes a write that is already
     /// waiting. A service calls this when it is about to end.
     public func shortenLockTimeout(to limit: Duration) { lockTimeout.shorten(to: limit) }
 
-    deinit { Self.closeAll(of: database) }
+    deinit { if opener == nil { Self.closeAll(of: database) } }
 
     private static func closeAll(of database: any DatabaseWriter) {
         (database as? DatabasePool)?.releaseMemory()
@@ -261,6 +338,10 @@ public final class LibraryFile: Sendable {
         configuration.foreignKeysEnabled = true
         configuration.busyMode = .callback { lockTimeout.waitForRetry(after: $0) }
         configuration.label = "bookplate.library"
+        configuration.prepareDatabase { db in
+            CurrentReader.prepare(db)
+            try db.execute(sql: "PRAGMA cache_size = -\(ConnectionTuning.standard.cache)")
+        }
         // All connections share the threads of this queue: one per processor, and more only while accesses wait for the
         // disk. Queues without a target start a thread whenever all others are busy, and those threads stay.
         configuration.targetQueue = .global(qos: .userInitiated)
@@ -283,7 +364,12 @@ extension LibraryFile {
         _ body: @Sendable @escaping (Database) throws -> Result
     ) async throws -> Result {
         do {
-            return try await closeGuard.perform { try await database.read(body) }
+            return try await shared.closeGuard.perform { [readerAccess, clock] in
+                try await database.read { db in
+                    try readerAccess.begin(db, at: clock())
+                    return try body(db)
+                }
+            }
         } catch {
             throw LibraryError.translated(error, path: path ?? ":memory:")
         }
@@ -295,9 +381,11 @@ extension LibraryFile {
         _ body: @Sendable @escaping (Database) throws -> Result
     ) async throws -> Result {
         do {
-            return try await database.write { [path] db in
+            try readerAccess.checkCanWrite()
+            return try await database.write { [path, readerAccess, clock] db in
                 // A newer version of the program may have migrated the file while this program has it open.
                 try Schema.checkVersion(db, path: path ?? ":memory:")
+                try readerAccess.begin(db, at: clock())
                 let result = try body(db)
                 try SearchIndex.update(db)
                 return result

@@ -6,7 +6,7 @@ extension LibraryFile: LibrarySettings {
     /// Returns all settings that were set for this library, by name.
     public func settings() async throws -> [String: String] {
         try await read { db in
-            let rows = try db.rows("SELECT name, value FROM setting")
+            let rows = try db.rows(allSettings)
             return Dictionary(uniqueKeysWithValues: rows.map { ($0["name"] as String, $0["value"] as String) })
         }
     }
@@ -19,23 +19,39 @@ extension LibraryFile: LibrarySettings {
     @discardableResult
     public func set(_ name: String, to value: String?, at now: Date) async throws -> ID<Change>? {
         try await changed(.edit, at: now) { db, _ in
+            let isReaders = LibrarySetting(rawValue: name)?.isReaders == true
             if let value {
                 try db.run(
                     """
-                    INSERT INTO setting (name, value) VALUES (?, ?)
-                    ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE value <> excluded.value
+                    \(settingInsertion(ofReader: isReaders))
+                    ON CONFLICT DO UPDATE SET value = excluded.value WHERE value <> excluded.value
                     """, [name, value])
             } else {
-                try db.run("DELETE FROM setting WHERE name = ?", [name])
+                try db.run(
+                    isReaders
+                        ? "DELETE FROM readerSetting WHERE reader = reader() AND name = ?"
+                        : "DELETE FROM setting WHERE name = ?", [name])
             }
             return ((), "changed the setting \(name)")
         }.change
     }
 }
 
+/// Selects the settings that all readers share, and the present reader's own.
+let allSettings =
+    "SELECT name, value FROM setting UNION ALL SELECT name, value FROM readerSetting WHERE reader = reader()"
+
+/// Returns the statement that inserts the name and the value of a setting that all readers share, or of one that is the
+/// present reader's own.
+func settingInsertion(ofReader isReaders: Bool) -> String {
+    isReaders
+        ? "INSERT INTO readerSetting (name, value, reader) VALUES (?, ?, reader())"
+        : "INSERT INTO setting (name, value) VALUES (?, ?)"
+}
+
 /// - Returns: the value of the setting; `nil` if it was never set.
 func storedSetting(_ db: Database, _ name: String) throws -> String? {
-    try db.value(String.self, "SELECT value FROM setting WHERE name = ?", [name])
+    try db.value(String.self, "SELECT value FROM (\(allSettings)) WHERE name = ?", [name])
 }
 
 /// Returns the value of a setting, or its default value if it was never set.

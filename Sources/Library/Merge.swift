@@ -100,7 +100,9 @@ private struct BookMerger {
         return lost
     }
 
-    private func mergeCopy(_ other: StoredBook, into kept: StoredBook) throws -> [LostValue] {
+    /// Merges what the present reader has of a copy: status, readings and opinions, together with what all readers
+    /// share of it.
+    private func mergeOwn(_ other: StoredBook, into kept: StoredBook) throws -> [LostValue] {
         let (own, gone) = (kept.copyRow, other.copyRow)
         let merged = try Tracker(kept.book).merging(
             Tracker(other.book), untouched: untouchedReadings(of: [own, gone]), title: kept.book.displayTitle)
@@ -119,10 +121,38 @@ private struct BookMerger {
         let lost = copy.merge(other.book.copy)
         try StoredCopy.update(copy, at: own, db)
         try addTags(db, copy.tags, to: own)
+        return lost
+    }
+
+    /// Merges what the other readers have of a copy. What one of them loses is written into a note of that reader.
+    private func mergeOthersOwn(_ other: StoredBook, into kept: StoredBook) throws {
+        let readers = try db.rows(
+            """
+            SELECT reader FROM readerCopy WHERE copy = ?1 AND reader <> reader()
+            UNION SELECT reader FROM reading WHERE copy = ?1 AND reader <> reader()
+            """, [other.copyRow])
+        for row in readers {
+            try db.withReader(row["reader"]) {
+                let lost = try mergeOwn(load(other.book.id), into: load(kept.book.id))
+                try note(lost.filter { $0.isReaders }, on: kept.copyRow)
+            }
+        }
+    }
+
+    private func mergeCopy(_ other: StoredBook, into kept: StoredBook) throws -> [LostValue] {
+        let (own, gone) = (kept.copyRow, other.copyRow)
+        let lost = try mergeOwn(other, into: kept)
+        try mergeOthersOwn(other, into: kept)
         // A note or quote that both copies have stays once.
         for (table, isSame) in [
-            ("note", "same.kind = note.kind AND same.text = note.text"),
-            ("quote", "same.text = quote.text AND same.page IS quote.page"),
+            (
+                "note",
+                "same.reader = note.reader AND same.isPrivate = note.isPrivate AND same.kind = note.kind AND same.text = note.text"
+            ),
+            (
+                "quote",
+                "same.reader = quote.reader AND same.isPrivate = quote.isPrivate AND same.text = quote.text AND same.page IS quote.page"
+            ),
         ] {
             try db.run(
                 """
@@ -159,8 +189,11 @@ private struct BookMerger {
         guard !lost.isEmpty else { return }
         let lines = ["From a copy that was merged into this one:"] + lost.map { "\($0.field): \($0.value)" }
         var text = lines.joined(separator: "\n")[...]
+        // Other readers do not see a reader's recommendations and goals, so they do not see the note either.
+        let isPrivate = try lost.contains(where: \.isReaders) && db.hasSeveralReaders
         while !text.isEmpty {
-            try Note(text: String(text.prefix(TextLimit.note)), created: now).insert(db, to: copy)
+            let part = String(text.prefix(TextLimit.note))
+            try Note(text: part, created: now, isPrivate: isPrivate).insert(db, to: copy)
             text = text.dropFirst(TextLimit.note)
         }
     }

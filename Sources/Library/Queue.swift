@@ -12,6 +12,7 @@ extension LibraryFile: CaptureQueue {
         let leaseHolder = lease > .zero ? holder : nil
         let leaseUntil = lease > .zero ? Self.leaseEnd(lease, from: now) : nil
         return try await write { db in
+            let preset = try preset.withReader(db)
             let presetJSON = try encodeJSON(preset)
             return try detections.map { detection in
                 if let id = detection.item, let stored = try StoredItem.one(db, id) { return stored.item }
@@ -101,11 +102,13 @@ extension LibraryFile: CaptureQueue {
     public func setPreset(_ preset: Preset, of ids: [ID<QueueItem>]) async throws {
         guard !ids.isEmpty else { return }
         try await write { db in
+            // A preset without a reader leaves each item its own.
             try db.run(
                 """
-                UPDATE intakeItem SET preset = ?
-                WHERE state = 'waiting' AND uuid IN (SELECT value FROM json_each(?))
-                """, [try encodeJSON(preset), jsonList(ids.map(\.rawValue))])
+                UPDATE intakeItem SET preset = iif(
+                    ?2 OR preset ->> '$.reader' IS NULL, ?1, json_set(?1, '$.reader', preset ->> '$.reader'))
+                WHERE state = 'waiting' AND uuid IN (SELECT value FROM json_each(?3))
+                """, [try encodeJSON(preset), preset.reader != nil, jsonList(ids.map(\.rawValue))])
         }
     }
 
@@ -137,6 +140,22 @@ extension LibraryFile: CaptureQueue {
                 """, [jsonList(states.map(\.rawValue))])
             return Set(ids.map { ID(rawValue: $0["uuid"]) })
         }
+    }
+}
+
+extension Preset {
+    /// Returns the preset with the name of the reader of the access, unless it names one already or there is only one
+    /// reader.
+    fileprivate func withReader(_ db: Database) throws -> Preset {
+        guard reader == nil else { return self }
+        var preset = self
+        preset.reader = try db.value(
+            String.self,
+            """
+            SELECT displayName FROM reader
+            WHERE id = reader() AND (SELECT count(*) FROM reader WHERE deleted IS NULL) > 1
+            """)
+        return preset
     }
 }
 

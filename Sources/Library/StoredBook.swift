@@ -9,15 +9,15 @@ struct StoredBook {
     var book: Book
 
     private static let selection = """
-        SELECT copy.id AS copyRow, copy.uuid AS copyID, copy.status, copy.isOwned, copy.isOnWishlist, copy.isFavourite,
-            copy.rating, copy.added, copy.deleted, copy.isPublic, copy.recommendedBy, copy.wouldRecommend,
-            copy.dailyGoal, copy.countsForCulturalGoal, copy.culturalGoalCategory, shelf.displayName AS shelfName,
+        SELECT copy.id AS copyRow, copy.uuid AS copyID, copy.isOwned, copy.added, copy.deleted, copy.isPublic,
+            \(OwnCopy.values), shelf.displayName AS shelfName,
             edition.uuid AS editionID, edition.id AS editionRow, edition.isbn, edition.isbnText, edition.title,
             edition.subtitle, edition.publisher, edition.publishedDate, edition.publishedDateText, edition.pageCount,
             edition.language, edition.originalLanguage, edition.authorNationality, edition.format, edition.series,
             edition.seriesNumber, edition.description, edition.coverURL, edition.previewLink, edition.infoLink,
             edition.fieldSources, edition.editedFields
         FROM copy JOIN edition ON edition.id = copy.edition LEFT JOIN shelf ON shelf.id = copy.shelf
+            \(OwnCopy.join)
 
         """
 
@@ -113,20 +113,27 @@ struct StoredBook {
 
     private static func copy(_ row: Row) throws -> Copy {
         var copy = Copy(id: ID(rawValue: row["copyID"]), added: Date(milliseconds: row["added"]))
-        copy.status = try row.word("status")
         copy.isOwned = row["isOwned"]
-        copy.isOnWishlist = row["isOnWishlist"]
-        copy.isFavourite = row["isFavourite"]
         copy.shelf = row["shelfName"]
-        copy.rating = (row["rating"] as Int?).map { Double($0) / 4 }
         copy.isPublic = row["isPublic"]
-        copy.recommendedBy = row["recommendedBy"]
-        copy.wouldRecommend = row["wouldRecommend"]
-        copy.dailyGoal = row["dailyGoal"]
-        copy.countsForCulturalGoal = row["countsForCulturalGoal"]
-        copy.culturalGoalCategory = row["culturalGoalCategory"]
         copy.deleted = (row["deleted"] as Int64?).map(Date.init(milliseconds:))
+        try copy.setOwn(row)
         return copy
+    }
+}
+
+extension Copy {
+    /// Sets the reader's own status and opinions from the columns ``OwnCopy/values``.
+    mutating func setOwn(_ row: Row) throws {
+        status = try row.word("status")
+        isOnWishlist = row["isOnWishlist"]
+        isFavourite = row["isFavourite"]
+        rating = (row["rating"] as Int?).map { Double($0) / 4 }
+        recommendedBy = row["recommendedBy"]
+        wouldRecommend = row["wouldRecommend"]
+        dailyGoal = row["dailyGoal"]
+        countsForCulturalGoal = row["countsForCulturalGoal"]
+        culturalGoalCategory = row["culturalGoalCategory"]
     }
 }
 
@@ -156,25 +163,29 @@ private struct FieldCache {
 /// Functions that write rows of the table copy. Status, tags and readings are stored by other functions, because they
 /// follow rules of their own.
 enum StoredCopy {
-    private static let columns = [
-        "isOwned", "isOnWishlist", "isFavourite", "shelf", "rating", "added", "isPublic", "recommendedBy",
-        "wouldRecommend",
-        "dailyGoal", "countsForCulturalGoal", "culturalGoalCategory",
-    ]
-    private static let insertStatement =
-        "INSERT INTO copy (uuid, edition, status, deleted, \(columns.joined(separator: ", "))) VALUES (?, ?, ?, ?"
-        + String(repeating: ", ?", count: columns.count) + ")"
-    private static let updateStatement =
-        "UPDATE copy SET " + columns.map { "\($0) = ?" }.joined(separator: ", ") + " WHERE id = ?"
-
-    /// Inserts a copy with its tags.
+    /// Inserts a copy with its tags and with the present reader's status and opinions.
     ///
     /// - Returns: the row id of the copy.
     static func insert(_ copy: Copy, of edition: Int64, _ db: Database) throws -> Int64 {
-        let head: StatementArguments = [
-            copy.id.rawValue, edition, copy.status.rawValue, copy.deleted?.milliseconds,
-        ]
-        try db.run(insertStatement, head + values(of: copy, db))
+        let row = try insertShared(copy, of: edition, db)
+        try insertOwn(copy, to: row, db)
+        return row
+    }
+
+    /// Stores the present reader's status and opinions of a copy.
+    static func insertOwn(_ copy: Copy, to row: Int64, _ db: Database) throws {
+        try OwnCopy.store(
+            OwnCopy.facts(of: copy) + [("status", copy.status.rawValue)], of: row, isNew: true, db)
+    }
+
+    /// Inserts a copy with its tags, of which no reader has anything yet.
+    ///
+    /// - Returns: the row id of the copy.
+    static func insertShared(_ copy: Copy, of edition: Int64, _ db: Database) throws -> Int64 {
+        let head: StatementArguments = [copy.id.rawValue, edition, copy.deleted?.milliseconds]
+        try db.run(
+            "INSERT INTO copy (uuid, edition, deleted, isOwned, shelf, added, isPublic) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            head + values(of: copy, db))
         let row = db.lastInsertedRowID
         try addTags(db, copy.tags, to: row)
         return row
@@ -185,15 +196,15 @@ enum StoredCopy {
     /// - Throws: ``InputRefusal`` if a value is not allowed.
     static func update(_ copy: Copy, at row: Int64, _ db: Database) throws {
         try copy.checkEntries()
-        try db.run(updateStatement, values(of: copy, db) + [row])
+        try db.run(
+            "UPDATE copy SET isOwned = ?, shelf = ?, added = ?, isPublic = ? WHERE id = ?",
+            values(of: copy, db) + [row])
+        try OwnCopy.store(OwnCopy.facts(of: copy), of: row, db)
     }
 
     private static func values(of copy: Copy, _ db: Database) throws -> StatementArguments {
         let values: [(any DatabaseValueConvertible)?] = [
-            copy.isOwned, copy.isOnWishlist, copy.isFavourite, try copy.shelf.flatMap { try shelfRow(db, $0) },
-            copy.rating.map { Int($0 * 4) }, copy.added.milliseconds, copy.isPublic,
-            copy.recommendedBy?.storable(TextLimit.name), copy.wouldRecommend, copy.dailyGoal,
-            copy.countsForCulturalGoal, copy.culturalGoalCategory?.storable(TextLimit.name),
+            copy.isOwned, try copy.shelf.flatMap { try shelfRow(db, $0) }, copy.added.milliseconds, copy.isPublic,
         ]
         return StatementArguments(values)
     }

@@ -20,7 +20,7 @@ struct StoredTracker {
         for step in steps {
             switch step {
             case .status(let status):
-                try db.run("UPDATE copy SET status = ? WHERE id = ?", [status.rawValue, copy])
+                try OwnCopy.store([("status", status.rawValue)], of: copy, db)
             case .opened(let reading, let next):
                 try StoredReadings.insert(reading, at: position(before: next, of: copy, db), of: copy, db)
             case .changed(let reading):
@@ -48,10 +48,13 @@ struct StoredTracker {
             try db.value(Int.self, "SELECT position FROM reading WHERE uuid = ?", [$0.rawValue])
         }
         guard let occupied else {
-            let last = try db.value(Int.self, "SELECT max(position) FROM reading WHERE copy = ?", [copy])
+            let last = try db.value(
+                Int.self, "SELECT max(position) FROM reading WHERE copy = ? AND reader = reader()", [copy])
             return last.map { $0 + 1 } ?? 0
         }
-        try db.run("UPDATE reading SET position = position + 1 WHERE copy = ? AND position >= ?", [copy, occupied])
+        try db.run(
+            "UPDATE reading SET position = position + 1 WHERE copy = ? AND reader = reader() AND position >= ?",
+            [copy, occupied])
         return occupied
     }
 
@@ -90,7 +93,8 @@ enum StoredReadings {
             LEFT JOIN progressEntry entry ON entry.id = (
                 SELECT id FROM progressEntry WHERE reading = reading.id ORDER BY at DESC, id DESC LIMIT 1)
             LEFT JOIN session ON session.id = entry.session
-            WHERE reading.copy IN (SELECT value FROM json_each(?)) ORDER BY reading.copy, position, reading.id
+            WHERE reading.copy IN (SELECT value FROM json_each(?)) AND reading.reader = reader()
+            ORDER BY reading.copy, position, reading.id
             """, [copies]
         ) { row in
             var reading = try Reading(row: row)
@@ -121,7 +125,10 @@ enum StoredReadings {
     /// Inserts a reading, but not its progress entries.
     static func insert(_ reading: Reading, at position: Int, of copy: Int64, _ db: Database) throws {
         try db.run(
-            "INSERT INTO reading (uuid, copy, position, state, started, finished, stopped) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            """
+            INSERT INTO reading (uuid, copy, position, state, started, finished, stopped, reader)
+            VALUES (?, ?, ?, ?, ?, ?, ?, reader())
+            """,
             [
                 reading.id.rawValue, copy, position, reading.state.rawValue, reading.started?.description,
                 reading.finished?.description, reading.stopped?.description,
@@ -173,7 +180,7 @@ enum StoredSessions {
 
     /// Fetches the running session, even if its book is in the trash or its reading was cancelled.
     static func running(_ db: Database) throws -> SessionRecord? {
-        try db.row(selection + "WHERE session.\"end\" IS NULL").map(record)
+        try db.row(selection + "WHERE session.\"end\" IS NULL AND session.reader = reader()").map(record)
     }
 
     /// Fetches the running session of a copy that would go on although the book is not being read any more.
@@ -185,12 +192,15 @@ enum StoredSessions {
     }
 
     static func one(_ db: Database, _ id: ID<Session>) throws -> SessionRecord? {
-        try db.row(selection + "WHERE session.uuid = ?", [id.rawValue]).map(record)
+        try db.row(selection + "WHERE session.uuid = ? AND session.reader = reader()", [id.rawValue]).map(record)
     }
 
     static func ending(in text: String, _ db: Database) throws -> [SessionRecord] {
         try db.rows(
-            selection + "WHERE substr(session.uuid, -length(?1)) = ?1 ORDER BY session.start DESC LIMIT 10", [text]
+            selection + """
+                WHERE substr(session.uuid, -length(?1)) = ?1 AND session.reader = reader()
+                ORDER BY session.start DESC LIMIT 10
+                """, [text]
         ).map(record)
     }
 
@@ -199,7 +209,7 @@ enum StoredSessions {
     static func of(_ copy: ID<Copy>, limit: Int, offset: Int, _ db: Database) throws -> [SessionRecord] {
         try db.rows(
             selection + """
-                WHERE copy.uuid = ? AND reading.state <> 'cancelled'
+                WHERE copy.uuid = ? AND reading.state <> 'cancelled' AND reading.reader = reader()
                 ORDER BY reading.position DESC, reading.id DESC, session.start DESC, session.id DESC LIMIT ? OFFSET ?
                 """, [copy.rawValue, max(0, limit), max(0, offset)]
         ).map(record)
@@ -208,7 +218,7 @@ enum StoredSessions {
     static func all(limit: Int, offset: Int, _ db: Database) throws -> [SessionRecord] {
         try db.rows(
             selection + """
-                WHERE copy.deleted IS NULL AND reading.state <> 'cancelled'
+                WHERE copy.deleted IS NULL AND reading.state <> 'cancelled' AND session.reader = reader()
                 ORDER BY session.start DESC, session.id DESC LIMIT ? OFFSET ?
                 """, [max(0, limit), max(0, offset)]
         ).map(record)
@@ -224,7 +234,7 @@ enum StoredSessions {
                 SELECT \(DayStatsQuery.ofSession), "end"
                 FROM session JOIN reading ON reading.id = session.reading
                 WHERE reading.copy = (SELECT id FROM copy WHERE uuid = ?) AND reading.state <> 'cancelled'
-                    AND "end" IS NOT NULL)
+                    AND reading.reader = reader() AND "end" IS NOT NULL)
             """, [copy.rawValue])
         return SessionTotals(
             sessions: row?["sessions"] ?? 0, minutes: row?["minutes"] ?? 0, pages: row?["pages"] ?? 0,
@@ -245,8 +255,8 @@ enum StoredSessions {
     static func insert(_ session: Session, of reading: ID<Reading>, _ db: Database) throws {
         try db.run(
             """
-            INSERT INTO session (uuid, reading, start, "end", startPage, endPage)
-            VALUES (?, (SELECT id FROM reading WHERE uuid = ?), ?, ?, ?, ?)
+            INSERT INTO session (uuid, reading, start, "end", startPage, endPage, reader)
+            SELECT ?1, id, ?3, ?4, ?5, ?6, reader FROM reading WHERE uuid = ?2
             """,
             [
                 session.id.rawValue, reading.rawValue, session.start.milliseconds, session.end?.milliseconds,

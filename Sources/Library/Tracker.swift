@@ -62,7 +62,7 @@ extension LibraryFile: ReadingLog {
                 """
                 SELECT entry.uuid AS entryID, at, page, percent, isAutomatic, session.uuid AS sessionID
                 FROM progressEntry entry LEFT JOIN session ON session.id = entry.session
-                WHERE entry.reading = (SELECT id FROM reading WHERE uuid = ?)
+                WHERE entry.reading = (SELECT id FROM reading WHERE uuid = ? AND reader = reader())
                 ORDER BY at DESC, entry.id DESC LIMIT ? OFFSET ?
                 """, [reading.rawValue, max(0, limit), max(0, offset)]
             ).compactMap(StoredReadings.progressEntry)
@@ -307,7 +307,7 @@ private struct FoundEntry {
             """
             SELECT \(Self.columns) FROM progressEntry entry JOIN reading ON reading.id = entry.reading
                 JOIN copy ON copy.id = reading.copy LEFT JOIN session ON session.id = entry.session
-            WHERE entry.uuid = ? AND copy.uuid = ?
+            WHERE entry.uuid = ? AND copy.uuid = ? AND reading.reader = reader()
             """, [id.rawValue, copy.rawValue])
         guard let row, let entry = try StoredReadings.progressEntry(row) else { throw ReadingRefusal.noSuchEntry }
         self.entry = entry

@@ -58,6 +58,45 @@ extension LibraryFile {
                     AND json_extract(before, '$.deleted') IS NULL AND json_extract(after, '$.deleted') IS NOT NULL)
             """, [limit])
         try purge(db, copies: copies)
+        let readers = try db.rows(
+            """
+            SELECT id FROM reader WHERE deleted < ?1 AND NOT EXISTS (
+                SELECT 1 FROM changeRow JOIN change ON change.id = changeRow.change
+                WHERE tableName = 'reader' AND key = json_array(reader.id) AND at >= ?1)
+            """, [limit]
+        ).map { $0["id"] as Int64 }
+        for reader in readers { try purge(db, reader: reader) }
+    }
+
+    /// Removes a reader with all that is the reader's own, also from the change log.
+    private static func purge(_ db: Database, reader: Int64) throws {
+        let readings = "SELECT id FROM reading WHERE reader = ?"
+        for table in ["progressEntry", "session"] {
+            try db.run("DELETE FROM \(table) WHERE reading IN (\(readings))", [reader])
+        }
+        try db.run(
+            """
+            DELETE FROM changeRow WHERE tableName = 'progressEntry'
+                AND json_extract(coalesce(after, before), '$.reading') IN (
+                    SELECT json_extract(coalesce(after, before), '$.id') FROM changeRow
+                    WHERE tableName = 'reading' AND json_extract(coalesce(after, before), '$.reader') = ?)
+            """, [reader])
+        for table in ["reading", "note", "quote", "readerCopy", "readerSetting"] {
+            try db.run("DELETE FROM \(table) WHERE reader = ?", [reader])
+        }
+        try db.run("DELETE FROM reader WHERE id = ?", [reader])
+        try db.run(
+            """
+            DELETE FROM changeRow
+            WHERE tableName = 'reader' AND key = json_array(?1)
+                OR tableName IN ('reading', 'session', 'note', 'quote', 'readerCopy', 'readerSetting')
+                    AND json_extract(coalesce(after, before), '$.reader') = ?1
+            """, [reader])
+        try db.run(
+            """
+            DELETE FROM change
+            WHERE undoes IS NULL AND NOT EXISTS (SELECT 1 FROM changeRow WHERE changeRow.change = change.id)
+            """)
     }
 
     /// Removes copies with all their rows. Also removes their editions, unless these have other copies.
@@ -70,7 +109,7 @@ extension LibraryFile {
                 try db.run(
                     "DELETE FROM \(table) WHERE reading IN (SELECT id FROM reading WHERE copy = ?)", [copy])
             }
-            for table in ["reading", "note", "quote", "importFlag", "copyTag", "request"] {
+            for table in ["reading", "note", "quote", "importFlag", "copyTag", "request", "readerCopy"] {
                 try db.run("DELETE FROM \(table) WHERE copy = ?", [copy])
             }
             try db.run("DELETE FROM copy WHERE id = ?", [copy])
@@ -115,7 +154,7 @@ extension LibraryFile {
             }
             try Self.purge(db, copies: copies)
         }
-        hasChanged.store(true, ordering: .relaxed)
+        noteChange()
         await sweepCoversOrLog()
     }
 
@@ -155,7 +194,7 @@ extension LibraryFile {
             """
         try db.run(
             """
-            \(removed) IN ('copy', 'copyTag', 'reading', 'progressEntry', 'note', 'quote')
+            \(removed) IN ('copy', 'readerCopy', 'copyTag', 'reading', 'progressEntry', 'note', 'quote')
                 AND change IN (
                     SELECT emptied.change FROM changeRow emptied
                     CROSS JOIN changeRow gone ON gone.change = ?1 AND gone.tableName = 'request'
@@ -201,7 +240,8 @@ extension LibraryFile {
             """, [copies])
         try db.run(
             """
-            DELETE FROM changeRow WHERE tableName IN ('reading', 'note', 'quote', 'importFlag', 'copyTag', 'request')
+            DELETE FROM changeRow WHERE tableName IN (
+                    'reading', 'note', 'quote', 'importFlag', 'copyTag', 'request', 'readerCopy')
                 AND json_extract(coalesce(after, before), '$.copy') IN (SELECT value FROM json_each(?))
             """, [copies])
     }

@@ -40,8 +40,11 @@ struct Wiring {
             isOffline: Settings.means(on: value(.offline)))
     }
 
-    /// Opens the library. If there is no library, creates one.
-    func openLibrary() throws -> LibraryFile {
+    /// Opens the library for the reader of the settings. If there is no library, creates one.
+    func openLibrary() throws -> LibraryFile { try openLibrary(for: settings[.reader]) }
+
+    /// - Parameter reader: the name of the reader; `nil` for the first one.
+    func openLibrary(for reader: String?) throws -> LibraryFile {
         guard let path = settings[.library] else {
             throw CommandError(.configuration, "no library is set. Give the path of one with --library.")
         }
@@ -54,7 +57,7 @@ struct Wiring {
                     + "\(backup.path.printable).")
         }
         if library.isNew { Self.warnOfLostLibrary(at: path) }
-        return library
+        return try library.reading(asNamed: reader, holder: TerminalSession.current)
     }
 
     /// Prints a warning if a new library was begun beside the backups of another one.
@@ -67,10 +70,13 @@ struct Wiring {
         }
     }
 
-    /// Opens the library if there is one.
+    /// Opens the library for the reader of the settings, if there is a library.
     ///
     /// - Returns: `nil` if there is no library yet, or only an empty file. In that case none is created.
-    func openExistingLibrary() throws -> LibraryFile? {
+    func openExistingLibrary() throws -> LibraryFile? { try openExistingLibrary(for: settings[.reader]) }
+
+    /// - Parameter reader: the name of the reader; `nil` for the first one.
+    func openExistingLibrary(for reader: String?) throws -> LibraryFile? {
         guard let path = settings[.library] else { return nil }
         var facts = stat()
         if stat(path, &facts) == 0 {
@@ -79,15 +85,18 @@ struct Wiring {
             return nil
         }
         // If the file cannot even be examined, opening it reports the reason.
-        return try openLibrary()
+        return try openLibrary(for: reader)
     }
 
     /// Opens the library for a command that works on books that are already in it. If there is no library, none is
     /// created, because the command would fail on an empty library.
     ///
     /// - Throws: ``CommandError`` if there is no library yet.
-    func requireLibrary() throws -> LibraryFile {
-        guard let library = try openExistingLibrary() else {
+    func requireLibrary() throws -> LibraryFile { try requireLibrary(for: settings[.reader]) }
+
+    /// - Parameter reader: the name of the reader; `nil` for the first one.
+    func requireLibrary(for reader: String?) throws -> LibraryFile {
+        guard let library = try openExistingLibrary(for: reader) else {
             let location = settings[.library].map { " at \($0.printable)" } ?? ""
             throw CommandError(.nothing, "there is no library yet\(location). \(Self.firstBook)")
         }

@@ -9,7 +9,9 @@ extension Station {
         let preset = try preset.checked()
         try await act { station in
             let (old, here) = (station.batch.preset, station.capturedHere)
-            let ids = station.batch.open.filter { here.contains($0.id) || $0.candidate.item.preset == old }.map(\.id)
+            let ids = station.batch.open.filter {
+                here.contains($0.id) || old.isPreset(ofItemWith: $0.candidate.item.preset)
+            }.map(\.id)
             let candidates = ids.isEmpty ? [] : try await station.flow.setPreset(preset, of: ids)
             station.batch.preset = preset
             station.givenPreset = Set(ids)
@@ -42,7 +44,8 @@ extension Station {
 
     private var stalePresets: [ID<QueueItem>] {
         batch.open.filter {
-            $0.candidate.item.preset != batch.preset && capturedHere.contains($0.id) && !givenPreset.contains($0.id)
+            !batch.preset.isPreset(ofItemWith: $0.candidate.item.preset) && capturedHere.contains($0.id)
+                && !givenPreset.contains($0.id)
         }.map(\.id)
     }
 

@@ -713,8 +713,12 @@ extension Station {
     private func restorePreset() {
         guard !isRestored else { return }
         isRestored = true
-        if let last = batch.rows.last(where: { $0.candidate.item.origin != .hub }), batch.preset == Preset() {
+        let reader = batch.preset.reader
+        if let last = batch.rows.last(where: { $0.candidate.item.origin != .hub }),
+            batch.preset == Preset(reader: reader)
+        {
             batch.preset = last.candidate.item.preset
+            batch.preset.reader = reader
         }
     }
 

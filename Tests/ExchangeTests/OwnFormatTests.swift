@@ -91,11 +91,11 @@ private let noon = Date(timeIntervalSince1970: 1_795_262_400)
     }
 
     @Test(arguments: [
-        "[\n{\"record\":\"library\",\"version\":2}\n]\n", "[{\"record\":\"library\",\n\"version\":2}]",
+        "[\n{\"record\":\"library\",\"version\":3}\n]\n", "[{\"record\":\"library\",\n\"version\":3}]",
     ])
     func `a newer version of the export is refused entirely`(_ text: String) throws {
         let error = #expect(throws: ExchangeError.self) { try rows(text) }
-        #expect(error?.description.contains("version 2") == true, "\(String(describing: error))")
+        #expect(error?.description.contains("version 3") == true, "\(String(describing: error))")
     }
 
     @Test(arguments: [2, 4])

@@ -34,6 +34,36 @@ import Testing
         try await end()
     }
 
+    @Test func `saves a book for the reader whom it names`() async throws {
+        let added = try await hub.library.addReader("Anna", naming: "Ben", at: Date())
+        let anna = try await hub.library.reading(as: added.reader.id, holder: nil, isGuest: false, at: Date())
+        let items = try await station.flow.enqueue(
+            [Detection(isbn: .dune, raw: ISBN.dune.digits, origin: .camera)],
+            preset: Preset(status: .reading, reader: "anna"))
+        try await station.confirm(items)
+        try await station.deliver()
+        #expect(try await hub.library.books(with: [.dune])[.dune]?.map(\.copy.status) == [.toRead])
+        #expect(try await anna.books(with: [.dune])[.dune]?.map(\.copy.status) == [.reading])
+        try await end()
+    }
+
+    @Test(.timeLimit(.minutes(5)))
+    func `names the reader of 'scan --hub', whom its own library need not know`() async throws {
+        let added = try await hub.library.addReader("Anna", naming: "Ben", at: Date())
+        let anna = try await hub.library.reading(as: added.reader.id, holder: nil, isGuest: false, at: Date())
+        let program = try ScanProgram()
+        let (paired, token) = try await hub.library.pair(ID(), named: "attic", at: Date())
+        try program.pair(with: hub.address, token: token, as: paired)
+        let run = try await program.run(
+            "--hub", hub.address, "--isbn", ISBN.dune.digits, "--yes", "--status", "reading", "--reader", "anna")
+        #expect([0, 69].contains(run.status), "\(run.err)")
+        #expect(try await program.deliver().status == 0)
+        #expect(try await hub.library.books(with: [.dune])[.dune]?.map(\.copy.status) == [.toRead])
+        #expect(try await anna.books(with: [.dune])[.dune]?.map(\.copy.status) == [.reading])
+        try program.remove()
+        try await end()
+    }
+
     @Test func `gets the hub's books, and the records of its queue, before it asks any source`() async throws {
         try await hub.own(.dune, "The Left Hand of Darkness", shelf: "Living room")
         let book = try #require(try await station.shelf.books(with: [.dune, .emma])[.dune]?.first)

@@ -6,9 +6,11 @@ import LibraryMaker
 /// Measures the library on generated libraries of growing size, and prints a table of each part. Started by
 /// script/bench.
 ///
-///     LibraryBench [part…] [--long] [--keep FOLDER] [--copies NUMBER]
+///     LibraryBench [part…] [--long] [--keep FOLDER] [--copies NUMBER] [--readers NUMBER]
 ///
 /// `--keep` reuses the generated libraries in a folder, and keeps new ones there; `--copies` measures only one size.
+/// `--readers` compares libraries of one reader and of this number of readers, of 50,000 copies unless `--copies` is
+/// given. Each reader has a status of each copy and readings of it.
 /// Other work on the machine increases wall time, so each line has the processor time of the whole process too.
 ///
 /// Each part measures a library and returns lines of its report. To add one, write a ``Part`` and name it in ``parts``.
@@ -45,22 +47,29 @@ struct LibraryBench {
         }
         let kept = takeOption("--keep")
         let only = takeOption("--copies").flatMap { Int($0) }
+        let readers = takeOption("--readers").flatMap { Int($0) }
         let isLong = names.contains("--long")
         names.removeAll { $0 == "--long" }
         for name in names where !parts.contains(where: { $0.name == name }) {
             print("bench: there is no part \(name); parts are \(parts.map(\.name).joined(separator: ", "))")
             exit(64)
         }
-        let sizes = only.map { [$0] } ?? [1_000, 100_000] + (isLong ? [1_000_000] : [])
+        let usual = readers == nil ? [1_000, 100_000] + (isLong ? [1_000_000] : []) : [50_000]
+        let counts = [1] + (readers.map { [$0] } ?? [])
+        let libraries = (only.map { [$0] } ?? usual).flatMap { copies in
+            counts.map { (copies: copies, readers: $0) }
+        }
         let folder = kept ?? NSTemporaryDirectory() + "/bookplate-bench-\(getpid())"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { if kept == nil { try? FileManager.default.removeItem(atPath: folder) } }
 
-        var reports: [String: [(size: Int, lines: [Line])]] = [:]
-        for size in sizes {
-            let generated = try await Generated(at: folder + "/\(size).sqlite", copies: size)
+        var reports: [String: [(library: String, lines: [Line])]] = [:]
+        for (copies, readers) in libraries {
+            let name = readers > 1 ? "\(copies)-\(readers)" : "\(copies)"
+            let generated = try await Generated(at: folder + "/\(name).sqlite", copies: copies, readers: readers)
             for part in parts where names.isEmpty || names.contains(part.name) {
-                reports[part.name, default: []].append((size, try await part.measure(generated)))
+                let lines = try await part.measure(generated)
+                reports[part.name, default: []].append((readers > 1 ? "\(readers) readers" : "\(copies)", lines))
             }
             try await generated.close()
             if kept == nil { try generated.remove() }
@@ -81,17 +90,17 @@ struct Generated: Sendable {
     let library: LibraryFile
     let plain: PlainSearch
 
-    init(at path: String, copies: Int) async throws {
+    init(at path: String, copies: Int, readers: Int) async throws {
         self.path = path
         self.copies = copies
         let start = ContinuousClock.now
         let isThere = FileManager.default.fileExists(atPath: path + "-plain")
-        if !isThere { try await makeLibrary(at: path, copies: copies, sessions: 10_000) }
+        if !isThere { try await makeLibrary(at: path, copies: copies, sessions: 10_000, readers: readers) }
         let made = ContinuousClock.now
         plain = try PlainSearch(at: path + "-plain", from: isThere ? nil : path)
         let bytes = (try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int) ?? 0
         print(
-            "\(copies) copies made in \(Int((made - start).milliseconds / 1000)) s, \(bytes >> 20) MiB; plain SQLite in \(Int((.now - made).milliseconds / 1000)) s"
+            "\(copies) copies, \(readers) reader\(readers == 1 ? "" : "s"), made in \(Int((made - start).milliseconds / 1000)) s, \(bytes >> 20) MiB; plain SQLite in \(Int((.now - made).milliseconds / 1000)) s"
         )
         fflush(nil)
         library = try LibraryFile.open(at: path)
@@ -110,18 +119,18 @@ struct Generated: Sendable {
     }
 }
 
-/// Prints a part's lines, the sizes side by side, with the growth from the first to the last.
+/// Prints a part's lines, the libraries side by side, with the growth from the first to the last.
 struct Table {
-    let report: [(size: Int, lines: [LibraryBench.Line])]
+    let report: [(library: String, lines: [LibraryBench.Line])]
 
     func show() {
         print(
-            "  " + "ms (of CPU) at".padding(34) + report.map { String($0.size).leading(18) }.joined()
+            "  " + "ms (of CPU) at".padding(34) + report.map { $0.library.leading(18) }.joined()
                 + "growth".leading(10) + "wanted".leading(10))
         for (index, line) in (report.last?.lines ?? []).enumerated() {
             let values = report.map { $0.lines[index] }
             let growth = values[values.count - 1].milliseconds / max(values[0].milliseconds, 0.001)
-            // Each size has a target. The one of the largest size that has one is shown.
+            // Each library has a target. The one of the largest library that has one is shown.
             let wanted = values.last { $0.wanted != nil }
             let isMet = values.allSatisfy { $0.milliseconds < $0.wanted ?? .infinity }
             print(

@@ -68,7 +68,7 @@ extension LibraryBench {
         ),
         ("wish unrated favourite", { ($0.isOnWishlist, $0.ratings, $0.isFavourite) = (true, [.unrated], true) }),
         ("without pages", { $0.missing = [.pages] }), ("without a title", { $0.missing = [.title] }),
-        ("the trash", { $0.inTrash = true }),
+        ("the trash", { $0.inTrash = true }), ("read by nobody", { $0.readByNobody = true }),
     ]
 
     static let duplicates = Part(

@@ -7,7 +7,7 @@ extension LibraryBench {
     /// Measures the first book of a generated library, which has all sessions in one reading.
     static let tracking = Part(name: "sessions", title: "A book with 10,000 sessions and as many progress entries") {
         generated in
-        let library = generated.library
+        let (library, everybody) = (generated.library, generated.library.ofEverybody())
         var query = BookQuery()
         (query.sort, query.isReversed) = (.added, true)
         // It is among the oldest books.
@@ -20,6 +20,9 @@ extension LibraryBench {
         let (now, zone) = (Date(), TimeZone(identifier: "Europe/Berlin") ?? .current)
         let parts: [(name: String, body: () async throws -> Void)] = [
             ("home", { _ = try await library.home(limit: 5, at: now, in: zone) }),
+            ("home of everybody", { _ = try await everybody.home(limit: 5, at: now, in: zone) }),
+            ("stats, once they are in memory", { _ = try await library.yearSoFar(at: now, in: zone) }),
+            ("stats of everybody", { _ = try await everybody.yearSoFar(at: now, in: zone) }),
             ("stats book", { _ = try await library.stats(of: book.id, at: now, in: zone) }),
             ("its sessions, 50 of them", { _ = try await library.sessions(of: book.id, limit: 50, offset: 0) }),
             ("its sessions, the last 50", { _ = try await library.sessions(of: book.id, limit: 50, offset: 9950) }),
@@ -29,7 +32,13 @@ extension LibraryBench {
         ]
         var lines: [Line] = []
         // Sums over all sessions take longer in a larger library.
-        let wanted: (String) -> Double? = { $0 == "home" && generated.copies > 100_000 ? nil : 20 }
+        let wanted: (String) -> Double? = { name in
+            switch name {
+            case "home": generated.copies > 100_000 ? nil : 20
+            case "home of everybody", "stats, once they are in memory", "stats of everybody": nil
+            default: 20
+            }
+        }
         for (name, body) in parts {
             var times = Times()
             for round in 0..<9 { try await times.time(isCounted: round > 1, body) }

@@ -10,8 +10,11 @@ import TestTools
 ///   - path: the path of the new library.
 ///   - copies: the number of books. Some of them are second copies of an edition, and one in 200 is in the trash.
 ///   - sessions: the number of sessions for the first book. The other books have between none and a few dozen.
+///   - readers: the number of readers. What the first of them has is the same for every number.
 /// - Throws: ``LibraryError``, or an error from GRDB.
-public func makeLibrary(at path: String, copies: Int, seed: UInt64 = 1, sessions: Int = 0) async throws {
+public func makeLibrary(
+    at path: String, copies: Int, seed: UInt64 = 1, sessions: Int = 0, readers: Int = 1
+) async throws {
     // The library creates its schema when it is opened.
     try await LibraryFile.open(at: path, device: "maker").close()
     let queue = try DatabaseQueue(path: path)
@@ -19,11 +22,14 @@ public func makeLibrary(at path: String, copies: Int, seed: UInt64 = 1, sessions
         // A generated library need not survive a power cut.
         try db.execute(sql: "PRAGMA synchronous = OFF; PRAGMA cache_size = -200000")
     }
-    var maker = LibraryMaker(seed: seed, copies: copies)
+    var maker = LibraryMaker(seed: seed, copies: copies, readers: readers)
     for first in stride(from: 0, to: copies, by: 20_000) {
         maker = try await queue.write { [maker] db in
             var maker = maker
-            if first == 0 { try maker.insertNames(db) }
+            if first == 0 {
+                try maker.insertNames(db)
+                try maker.insertReaders(db)
+            }
             for number in first..<min(copies, first + 20_000) {
                 try maker.insertBook(db, number: number, sessions: number == 0 ? sessions : nil)
             }
@@ -39,15 +45,20 @@ public func makeLibrary(at path: String, copies: Int, seed: UInt64 = 1, sessions
 /// Inserts books in the order in which they were added.
 struct LibraryMaker {
     private var texts: Texts
+    /// The values of the readers after the first.
+    private var others: Texts
     private let copies: Int
+    private let readers: Int
     private let authors: Int
     private let tags = genres + moods
     private var editions: [(language: String, pages: Int?)] = []
     private var readings: Int64 = 0
 
-    init(seed: UInt64, copies: Int) {
+    init(seed: UInt64, copies: Int, readers: Int) {
         texts = Texts(dice: SplitMix(seed: seed))
+        others = Texts(dice: SplitMix(seed: seed + 1000))
         self.copies = copies
+        self.readers = readers
         authors = max(3, copies / 4)
     }
 
@@ -78,6 +89,17 @@ struct LibraryMaker {
         }
     }
 
+    /// Inserts the readers after the first, who is in every library, and names that one.
+    mutating func insertReaders(_ db: Database) throws {
+        guard readers > 1 else { return }
+        try db.execute(sql: "UPDATE reader SET name = 'reader 1', displayName = 'Reader 1'")
+        for reader in 2...readers {
+            try db.execute(
+                sql: "INSERT INTO reader (id, uuid, name, displayName, colour, created) VALUES (?, ?, ?, ?, ?, 0)",
+                arguments: [reader, others.dice.uuid(), "reader \(reader)", "Reader \(reader)", reader % 8])
+        }
+    }
+
     /// Inserts one copy with all its rows. Unless it is a second copy, its edition is inserted too.
     mutating func insertBook(_ db: Database, number: Int, sessions: Int?) throws {
         let edition: Int64
@@ -89,37 +111,60 @@ struct LibraryMaker {
         let added =
             Self.now - Self.span + Self.span / Int64(copies) * Int64(number) + Int64(texts.dice.below(Int(Self.day)))
         let copy = Int64(number + 1)
-        let status =
-            number == 0
-            ? "read"
-            : texts.dice.pick([
-                "toRead", "toRead", "toRead", "reading", "read", "read", "read", "read", "onHold", "dnf",
-            ])
+        let status = number == 0 ? "read" : texts.dice.pick(Self.statuses)
         let isWish = texts.dice.once(in: 12)
-        let rating = status == "read" && !texts.dice.once(in: 4) ? 4 + texts.dice.below(17) : nil
+        let rating = texts.rating(status)
+        let (id, isFavourite) = (texts.dice.uuid(), texts.dice.once(in: 20))
         try db.cachedStatement(
             sql: """
-                INSERT INTO copy (id, uuid, edition, status, isOwned, isOnWishlist, isFavourite, shelf, rating, added, deleted)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                INSERT INTO copy (id, uuid, edition, isOwned, shelf, added, deleted) VALUES (?, ?, ?, ?, ?, ?, ?)
                 """
         ).execute(arguments: [
-            copy, texts.dice.uuid(), edition, status, !isWish, isWish, texts.dice.once(in: 20),
-            texts.dice.once(in: 8) ? nil : 1 + texts.dice.skewed(shelfNames.count), rating, added,
+            copy, id, edition, !isWish, texts.dice.once(in: 8) ? nil : 1 + texts.dice.skewed(shelfNames.count), added,
             texts.dice.once(in: 200) ? min(Self.now, added + 30 * Self.day) : nil,
         ])
+        let own = """
+            INSERT INTO readerCopy (copy, reader, status, isOnWishlist, isFavourite, rating) VALUES (?, ?, ?, ?, ?, ?)
+            """
+        try db.cachedStatement(sql: own).execute(arguments: [copy, 1, status, isWish, isFavourite, rating])
         try insertTags(db, copy: copy)
         try insertRemarks(db, copy: copy, after: added)
-        if status != "toRead" {
-            let pages = editions[Int(edition) - 1].pages
-            if status == "read", texts.dice.once(in: 15) {
-                try insertReading(db, copy: copy, position: 0, "finished", from: added, pages: pages, sessions: nil)
-                try insertReading(
-                    db, copy: copy, position: 1, "finished", from: added + 400 * Self.day, pages: pages,
-                    sessions: sessions)
-            } else {
-                let state = status == "read" ? "finished" : status == "dnf" ? "stopped" : "open"
-                try insertReading(db, copy: copy, position: 0, state, from: added, pages: pages, sessions: sessions)
-            }
+        let pages = editions[Int(edition) - 1].pages
+        try insertReadings(db, copy: copy, reader: 1, status, from: added, pages: pages, sessions: sessions)
+        guard readers > 1 else { return }
+        swap(&texts, &others)
+        for reader in 2...readers {
+            let status = texts.dice.pick(Self.statuses)
+            let (isWish, isFavourite) = (texts.dice.once(in: 12), texts.dice.once(in: 20))
+            try db.cachedStatement(sql: own).execute(arguments: [
+                copy, reader, status, isWish, isFavourite, texts.rating(status),
+            ])
+            try insertReadings(db, copy: copy, reader: reader, status, from: added, pages: pages, sessions: nil)
+        }
+        swap(&texts, &others)
+    }
+
+    private static let statuses = [
+        "toRead", "toRead", "toRead", "reading", "read", "read", "read", "read", "onHold", "dnf",
+    ]
+
+    /// Inserts a reader's readings of a copy.
+    ///
+    /// - Parameter sessions: the number of sessions of the last reading; `nil` for a random number.
+    private mutating func insertReadings(
+        _ db: Database, copy: Int64, reader: Int, _ status: String, from added: Int64, pages: Int?, sessions: Int?
+    ) throws {
+        guard status != "toRead" else { return }
+        if status == "read", texts.dice.once(in: 15) {
+            try insertReading(
+                db, copy: copy, reader: reader, position: 0, "finished", from: added, pages: pages, sessions: nil)
+            try insertReading(
+                db, copy: copy, reader: reader, position: 1, "finished", from: added + 400 * Self.day, pages: pages,
+                sessions: sessions)
+        } else {
+            let state = status == "read" ? "finished" : status == "dnf" ? "stopped" : "open"
+            try insertReading(
+                db, copy: copy, reader: reader, position: 0, state, from: added, pages: pages, sessions: sessions)
         }
     }
 
@@ -191,7 +236,8 @@ struct LibraryMaker {
 
     /// - Parameter sessions: the number of sessions; `nil` for a random number.
     private mutating func insertReading(
-        _ db: Database, copy: Int64, position: Int, _ state: String, from start: Int64, pages: Int?, sessions: Int?
+        _ db: Database, copy: Int64, reader: Int, position: Int, _ state: String, from start: Int64, pages: Int?,
+        sessions: Int?
     ) throws {
         readings += 1
         let reading = readings
@@ -205,11 +251,11 @@ struct LibraryMaker {
         let length = texts.dice.once(in: 8) ? (texts.dice.once(in: 2) ? 4 : 7) : 10
         try db.cachedStatement(
             sql: """
-                INSERT INTO reading (id, uuid, copy, position, state, started, finished, stopped)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+                INSERT INTO reading (id, uuid, copy, reader, position, state, started, finished, stopped)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """
         ).execute(arguments: [
-            reading, texts.dice.uuid(), copy, position, state,
+            reading, texts.dice.uuid(), copy, reader, position, state,
             texts.dice.once(in: 6) ? nil : text(min(started, last), length),
             state == "finished" && !texts.dice.once(in: 10) ? text(last, length) : nil,
             state == "stopped" ? text(last, length) : nil,
@@ -222,10 +268,11 @@ struct LibraryMaker {
             let (from, to) = (total * number / count, total * (number + 1) / count)
             try db.cachedStatement(
                 sql: """
-                    INSERT INTO session (uuid, reading, start, "end", startPage, endPage) VALUES (?, ?, ?, ?, ?, ?)
+                    INSERT INTO session (uuid, reading, reader, start, "end", startPage, endPage)
+                    VALUES (?, ?, ?, ?, ?, ?, ?)
                     """
             ).execute(arguments: [
-                texts.dice.uuid(), reading, begin, begin + Int64(10 + texts.dice.below(110)) * 60_000, from, to,
+                texts.dice.uuid(), reading, reader, begin, begin + Int64(10 + texts.dice.below(110)) * 60_000, from, to,
             ])
             let session = db.lastInsertedRowID
             try insertProgress(db, reading: reading, at: begin + 7_200_000, page: to, session: session)

@@ -11,6 +11,11 @@ struct Texts {
         return name.prefix(1).uppercased() + name.dropFirst()
     }
 
+    /// Returns a rating in quarter stars; `nil` for some of the books that were read, and for all others.
+    mutating func rating(_ status: String) -> Int? {
+        status == "read" && !dice.once(in: 4) ? 4 + dice.below(17) : nil
+    }
+
     mutating func title(in tongue: Tongue) -> String {
         var title = ""
         for character in dice.pick(tongue.patterns) {

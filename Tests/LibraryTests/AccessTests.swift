@@ -158,5 +158,7 @@ import Testing
         ("10.0.0.1", "10.0.0.1"), ("::ffff:10.0.0.1", "10.0.0.1"), ("fe80::1%eth0", "fe80:0:0:0::/64"),
         ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"), ("2001:db8:1:2:ffff::", "2001:db8:1:2::/64"), ("", "?"),
     ])
-    func `is counted by machine`(_ address: String, _ key: String) { #expect(WrongCodes.key(of: address) == key) }
+    func `is counted by machine`(_ address: String, _ key: String) {
+        #expect(WrongCodes.household.key(of: address) == key)
+    }
 }

@@ -1,6 +1,7 @@
 import Bookplate
 import FoundationEssentials
 import GRDB
+import LibraryMaker
 import Synchronization
 import Testing
 
@@ -139,6 +140,26 @@ final class Events: Sendable {
                 return (sql, rows.map { $0["detail"] })
             }
         }
+    }
+}
+
+@Suite struct `The books read last, out of very many` {
+    let folder = Folder()
+
+    @Test func `are the reader's own, whatever others have read since`() async throws {
+        try await copyMadeLibrary(to: folder("library.sqlite"), copies: 1500, seed: 2, readers: 2)
+        let library = try LibraryFile.open(at: folder("library.sqlite"))
+        for row in [1, 2] as [Int64] {
+            let reader = library.reading(with: ReaderAccess(reader: row))
+            var query = BookQuery()
+            (query.statuses, query.sort, query.limit) = ([.read], .finished, 5)
+            let page = try await reader.books(matching: query)
+            // More than are sorted.
+            #expect(page.total > 500)
+            let home = try await reader.home(limit: 5, at: instant("2026-11-21T12:00:00Z"), in: berlin)
+            #expect(home.recentlyRead.map(\.finished) == page.books.map(\.copy.reading?.finished))
+        }
+        try await library.close()
     }
 }
 

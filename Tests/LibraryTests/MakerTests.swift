@@ -19,8 +19,9 @@ import Testing
         #expect(dumps[0] != dumps[2])
     }
 
-    @Test func `a generated library is sound and has rows in every table`() async throws {
-        try await makeLibrary(at: folder("library.sqlite"), copies: 500, sessions: 1000)
+    @Test(arguments: [1, 3])
+    func `a generated library is sound and has rows in every table`(readers: Int) async throws {
+        try await makeLibrary(at: folder("library.sqlite"), copies: 500, sessions: 1000, readers: readers)
         let library = try LibraryFile.open(at: folder("library.sqlite"))
         let books = try await library.books(matching: BookQuery())
         #expect(books.total > 480 && books.total < 500)
@@ -34,6 +35,11 @@ import Testing
             try Int.fetchOne(db, sql: "SELECT count(*) FROM session GROUP BY reading ORDER BY count(*) DESC") ?? 0
         }
         #expect(most == 1000)
+        let statuses = try await library.read { db in
+            try Int.fetchAll(
+                db, sql: "SELECT count(*) FROM readerCopy WHERE status <> 'toRead' GROUP BY reader ORDER BY reader")
+        }
+        #expect(statuses.count == readers && statuses.allSatisfy { $0 > 250 })
         try await library.check()
     }
 }

@@ -235,7 +235,7 @@ import Testing
     }
 
     /// One letter of a name in the schema has changed, so the file is sound for SQLite.
-    @Test(arguments: [("edition", " uuid TEXT", " uuie TEXT"), ("copy", "rating", "ratimg")])
+    @Test(arguments: [("edition", " uuid TEXT", " uuie TEXT"), ("copy", "shelf", "shelg")])
     func `a library with a changed letter in its schema is said to be damaged`(
         _ table: String, _ name: String, _ damaged: String
     ) async throws {

@@ -28,11 +28,16 @@ extension LibraryFile {
                 try db.execute(sql: "UPDATE edition SET \(name) = ? WHERE id = ?", arguments: [value, editionRow])
             }
             try db.execute(
-                sql: "INSERT INTO copy (uuid, edition, status, added) VALUES (?, ?, ?, ?)",
-                arguments: [id.rawValue, editionRow, status.rawValue, instant(added).milliseconds])
+                sql: "INSERT INTO copy (uuid, edition, added) VALUES (?, ?, ?)",
+                arguments: [id.rawValue, editionRow, instant(added).milliseconds])
             let copyRow = db.lastInsertedRowID
+            try OwnCopy.store([("status", status.rawValue)], of: copyRow, db)
+            let ofCopy = Set(try db.columns(in: "copy").map(\.name))
             for (name, value) in columns {
-                try db.execute(sql: "UPDATE copy SET \(name) = ? WHERE id = ?", arguments: [value, copyRow])
+                let row =
+                    ofCopy.contains(name)
+                    ? "copy SET \(name) = ? WHERE id = ?" : "readerCopy SET \(name) = ? WHERE copy = ?"
+                try db.execute(sql: "UPDATE \(row)", arguments: [value, copyRow])
             }
             return copyRow
         }

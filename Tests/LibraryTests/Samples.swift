@@ -86,7 +86,8 @@ extension LibraryFile {
     /// Returns, as text, every row of every table that is logged in changes.
     func dump() async throws -> [String] {
         try await read { db in
-            try trackedTables.flatMap { table in
+            // The first reader has a random id.
+            try trackedTables.filter { $0.name != "reader" }.flatMap { table in
                 let columns = table.columns?.sorted().joined(separator: ", ") ?? "*"
                 return try Row.fetchAll(db, sql: "SELECT \(columns) FROM \(table.name)")
                     .map { "\(table.name) \($0.description)" }.sorted()

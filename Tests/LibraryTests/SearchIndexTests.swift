@@ -143,7 +143,8 @@ import Testing
                 "INSERT INTO quote (uuid, copy, text, created) SELECT hex(randomblob(8)), id, 'Zitat', 1 FROM copy WHERE id % 5 = 0",
                 "DELETE FROM quote WHERE id % 2 = 0", "UPDATE reading SET started = '2024-03', finished = '2024'",
                 "UPDATE reading SET state = 'cancelled' WHERE id % 4 = 0", "DELETE FROM copyTag WHERE copy % 3 = 0",
-                "UPDATE copy SET shelf = NULL WHERE id % 2 = 0", "UPDATE copy SET status = 'toRead' WHERE id % 7 = 0",
+                "UPDATE copy SET shelf = NULL WHERE id % 2 = 0",
+                "UPDATE readerCopy SET status = 'toRead' WHERE copy % 7 = 0",
                 "UPDATE note SET copy = (SELECT min(id) FROM copy) WHERE id % 5 = 0",
             ]
             let sql = acts[number % acts.count]
@@ -174,6 +175,12 @@ import Testing
         try Schema.migrate(old, upTo: 2)
         try await old.writeWithoutTransaction { [folder] db in
             try db.execute(sql: "ATTACH ? AS new; PRAGMA foreign_keys = OFF", arguments: [folder("library.sqlite")])
+            // The first tables had in one what is in two since version 8.
+            try db.execute(
+                sql: """
+                    CREATE TEMP VIEW oneCopy AS SELECT copy.*, own.* FROM new.copy JOIN new.readerCopy own
+                        ON own.copy = copy.id
+                    """)
             let tables = try String.fetchAll(
                 db,
                 sql: """
@@ -185,7 +192,8 @@ import Testing
                 try db.execute(
                     sql: """
                         DELETE FROM main."\(table)";
-                        INSERT INTO main."\(table)" (\(columns)) SELECT \(columns) FROM new."\(table)";
+                        INSERT INTO main."\(table)" (\(columns))
+                        SELECT \(columns) FROM \(table == "copy" ? "oneCopy" : "new.\"\(table)\"");
                         """)
             }
         }

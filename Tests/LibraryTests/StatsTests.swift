@@ -156,7 +156,8 @@ import Testing
             if let category {
                 try await library.write { db in
                     try db.execute(
-                        sql: "UPDATE copy SET culturalGoalCategory = ? WHERE id = ?", arguments: [category, copy.row])
+                        sql: "UPDATE readerCopy SET culturalGoalCategory = ? WHERE copy = ?",
+                        arguments: [category, copy.row])
                 }
             }
             if let finished { try await library.insertReading(copy.row, .finished, finished: finished) }

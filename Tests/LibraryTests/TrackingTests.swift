@@ -97,7 +97,7 @@ private let kiritimati = TimeZone(secondsFromGMT: 14 * 3600)!
     /// Returns the number of copies that are not To Read, and do not show a reading that fits their status.
     private func unsound() async throws -> Int {
         try await library.read { db in
-            try StoredBook.fetch(db, "WHERE copy.status <> 'toRead'").count {
+            try StoredBook.fetch(db, "WHERE own.status <> 'toRead'").count {
                 $0.book.copy.reading?.state != Reading.State(after: $0.book.copy.status)
             }
         }

@@ -18,7 +18,7 @@ import Testing
         (
             "a continued change, and one in between",
             [
-                save("W"), save("A", isbn(2)), .act { _ = try await $0.trash([$0.id("A")], at: noon) }, favour("W"),
+                save("W"), save("A", isbn(2)), .act { _ = try await $0.trash([$0.id("A")], at: noon) }, publish("W"),
                 .act {
                     let open = try await $0.changes(limit: 2)[1].id
                     _ = try await $0.trash([$0.id("W")], continuing: open, at: noon)
@@ -135,10 +135,10 @@ import Testing
         }
     }
 
-    private static func favour(_ title: String) -> Step {
+    private static func publish(_ title: String) -> Step {
         .act { library in
             var book = try #require(try await library.book(library.id(title)))
-            book.copy.isFavourite = true
+            book.copy.isPublic = true
             _ = try await library.update(book, at: noon)
         }
     }

@@ -94,7 +94,7 @@ import Testing
         guard let entry = books.randomElement(using: &random) else { return }
         switch random.below(8) {
         case 0, 1:
-            var saving = RowImporter(db: db, now: noon, claimed: [])
+            var saving = try RowImporter(db: db, now: noon, claimed: [])
             var metadata = Metadata()
             metadata.title = word("Title ", &random)
             metadata.authors = [Contributor(name: word("A", &random))]
@@ -123,9 +123,9 @@ import Testing
             try db.run("DELETE FROM copyTag WHERE copy = ?", [entry.copyRow])
             try db.run("DELETE FROM note WHERE copy = ?", [entry.copyRow])
         default:
+            try OwnCopy.store([("rating", 1 + random.below(20))], of: entry.copyRow, db)
             try db.run(
-                "UPDATE copy SET rating = ?, deleted = ? WHERE id = ?",
-                [1 + random.below(20), random.below(2) == 0 ? 1 : nil, entry.copyRow])
+                "UPDATE copy SET deleted = ? WHERE id = ?", [random.below(2) == 0 ? 1 : nil, entry.copyRow])
         }
     }
 }

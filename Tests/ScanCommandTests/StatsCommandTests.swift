@@ -16,8 +16,8 @@ import Testing
             try db.execute(
                 sql: """
                     UPDATE edition SET pageCount = 300;
-                    UPDATE copy SET status = 'reading' WHERE id = 1;
-                    UPDATE copy SET status = 'read', rating = 18 WHERE id = 2;
+                    UPDATE readerCopy SET status = 'reading' WHERE copy = 1;
+                    UPDATE readerCopy SET status = 'read', rating = 18 WHERE copy = 2;
                     INSERT INTO reading (id, uuid, copy, position, state, started, finished) VALUES
                         (101, 'r1', 1, 0, 'open', '2026-05-01', NULL), (102, 'r2', 2, 0, 'finished', '2026-04-01', '2026-05-02');
                     -- 23:30 in Auckland on 1 May, and its end on the 2nd.

@@ -88,7 +88,7 @@ public struct ImportResult: Sendable, Equatable {
         /// "tags".
         case merged(ID<Copy>, filled: [String])
         case unchanged(ID<Copy>)
-        /// A setting, shelf, tag or author; `isNew` is false if it existed already.
+        /// A reader, setting, shelf, tag or author; `isNew` is false if it existed already.
         case other(isNew: Bool)
         case refused(reason: String)
     }
@@ -116,7 +116,7 @@ public struct ImportSummary: Sendable, Equatable {
     public var flagged = 0
     /// The number of rows that were not imported.
     public var refused = 0
-    /// The number of settings, shelves, tags and authors that are new.
+    /// The number of readers, settings, shelves, tags and authors that are new.
     public var others = 0
 
     public init() {}

@@ -7,7 +7,11 @@ import FoundationEssentials
 public enum LibraryRecord: Sendable, Equatable {
     /// The header of the file, with the version of the format.
     case library(version: Int)
-    case setting(name: String, value: String)
+    /// One of several readers, in the order in which they were added. A file with one reader has no such record.
+    case reader(Reader)
+    /// - Parameter reader: the reader whose own setting it is; `nil` in a file with one reader, and for a setting that
+    ///   all readers share.
+    case setting(name: String, value: String, reader: ID<Reader>? = nil)
     /// An author without any book.
     case author(String)
     /// A shelf, spelled as it is shown. It may be empty.
@@ -15,8 +19,9 @@ public enum LibraryRecord: Sendable, Equatable {
     case tag(String)
     case book(BookRecord)
 
-    /// The version of the format that this program writes.
-    public static let version = 1
+    /// The newest version of the format, in which a library with several readers is exported. With one reader, it is
+    /// exported in version 1.
+    public static let version = 2
 }
 
 /// An edition with its copies.
@@ -30,7 +35,8 @@ public struct BookRecord: Sendable, Equatable {
     }
 }
 
-/// A copy with its readings, notes, quotes and import flags.
+/// A copy with its readings, notes, quotes and import flags. Its status, opinions, readings, notes and quotes are those
+/// of one reader: in an export, of the reader who exports.
 public struct CopyRecord: Sendable, Equatable {
     /// The copy. Its ``Copy/readings`` are empty, because ``readings`` holds them with their history.
     public var copy: Copy
@@ -41,8 +47,44 @@ public struct CopyRecord: Sendable, Equatable {
     public var flags: [ImportFlag] = []
     /// The ids of the save requests from which this copy was made.
     public var requests: [String] = []
+    /// Each reader's part of the copy, in a file with several readers; `nil` in a file with one.
+    public var readers: [ReaderRecord]?
 
     public init(copy: Copy) { self.copy = copy }
+}
+
+/// The part of a copy that is one reader's own, in a file with several.
+public struct ReaderRecord: Sendable, Equatable {
+    public var reader: ID<Reader>
+    /// The copy as the reader has it, without import flags and requests.
+    public var record: CopyRecord
+
+    public init(reader: ID<Reader>, record: CopyRecord) {
+        self.reader = reader
+        self.record = record
+    }
+}
+
+extension Copy {
+    /// The copy with only what all readers share.
+    public var shared: Copy {
+        var copy = Copy(id: id, added: added)
+        (copy.isOwned, copy.shelf, copy.tags) = (isOwned, shelf, tags)
+        (copy.isPublic, copy.deleted) = (isPublic, deleted)
+        return copy
+    }
+}
+
+extension CopyRecord {
+    /// The record with only what all readers share.
+    public var shared: CopyRecord {
+        var record = CopyRecord(copy: copy.shared)
+        (record.flags, record.requests) = (flags, requests)
+        return record
+    }
+
+    /// True if the reader has a status, an opinion, a reading, a note or a quote.
+    public var hasOwn: Bool { copy != copy.shared || !readings.isEmpty || !notes.isEmpty || !quotes.isEmpty }
 }
 
 /// A reading with its progress entries and sessions.
@@ -82,15 +124,16 @@ public struct ImportFlag: Sendable, Equatable {
 }
 
 extension LibraryRecord {
-    /// The part of the record that may appear in an export for other people. A book keeps only the copies that are
-    /// marked public and are not in the trash, with their status, rating, favourite mark, tags and the days of their
-    /// readings. Notes, quotes, shelves, recommendations, goals, sessions and import flags are left out.
+    /// The part of the record that may appear in an export for other people, which is that of one reader. A book keeps
+    /// only the copies that are marked public and are not in the trash, with their status, rating, favourite mark, tags
+    /// and the days of their readings. Notes, quotes, shelves, recommendations, goals, sessions and import flags are
+    /// left out.
     ///
     /// - Returns: `nil` if no part of the record may be exported for other people.
     public var forOthers: LibraryRecord? {
         switch self {
-        case .library: return self
-        case .setting, .author, .shelf, .tag: return nil
+        case .library: return .library(version: 1)
+        case .reader, .setting, .author, .shelf, .tag: return nil
         case .book(var record):
             record.copies = record.copies.filter { $0.copy.isPublic && $0.copy.deleted == nil }.map { full in
                 var copy = full.copy

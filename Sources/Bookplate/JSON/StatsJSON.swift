@@ -187,9 +187,14 @@ extension YearSoFar {
     }
 }
 
+/// Returns the member for the reader of an item of everybody's home page; none on the home page of one reader.
+private func membership(of reader: ID<Reader>?) -> [(String, JSONValue)] {
+    reader.map { [("reader", .string($0.rawValue))] } ?? []
+}
+
 extension ReadingNow {
     public var json: JSONValue {
-        [
+        let json: JSONValue = [
             "book": book.json, "progress": JSONValue(fraction), "page": JSONValue(progress?.page),
             "percent": JSONValue(progress?.percent), "pageCount": JSONValue(pageCount),
             "started": JSONValue(book.copy.reading?.started), "lastActivity": JSONValue(lastActivity?.rfc3339),
@@ -201,15 +206,17 @@ extension ReadingNow {
                 ]
             } ?? .null,
         ]
+        return json.appending(membership(of: reader))
     }
 }
 
 extension RecentlyRead {
     public var json: JSONValue {
-        [
+        let json: JSONValue = [
             "book": book.json, "finished": JSONValue(finished), "daysToRead": JSONValue(daysToRead),
             "rating": JSONValue(book.copy.rating),
         ]
+        return json.appending(membership(of: reader))
     }
 }
 

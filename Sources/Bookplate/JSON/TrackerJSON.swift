@@ -87,9 +87,25 @@ extension Book {
 extension Note {
     /// One note of a book.
     public var json: JSONValue {
-        [
+        let json: JSONValue = [
             "id": .string(id.rawValue), "kind": .string(kind.rawValue), "text": .string(text),
             "created": .string(created.rfc3339),
+        ]
+        return json.appending(ownership(of: reader, isPrivate))
+    }
+}
+
+/// Returns the members that say whose a note or quote is. A reader's own that all may see has none.
+private func ownership(of reader: ReaderName?, _ isPrivate: Bool) -> [(String, JSONValue)] {
+    (reader.map { [("reader", .string($0.id.rawValue))] } ?? []) + (isPrivate ? [("private", .bool(true))] : [])
+}
+
+extension Reader {
+    /// A reader as JSON. The colour is a number from 1 to 8.
+    public var json: JSONValue {
+        [
+            "id": .string(id.rawValue), "name": JSONValue(name), "colour": .integer(colour + 1),
+            "pin": .bool(hasPIN),
         ]
     }
 }
@@ -97,10 +113,11 @@ extension Note {
 extension Quote {
     /// One quote of a book.
     public var json: JSONValue {
-        [
+        let json: JSONValue = [
             "id": .string(id.rawValue), "text": .string(text), "page": JSONValue(page),
             "created": .string(created.rfc3339),
         ]
+        return json.appending(ownership(of: reader, isPrivate))
     }
 }
 

@@ -63,16 +63,25 @@ public struct WholeBook: Sendable, Equatable {
     public var quotes: [Quote]
     /// The flags that imports set on the book, oldest first.
     public var flags: [ImportFlag]
+    /// The other readers' status and opinions; empty if there is one reader.
+    public var others: [OtherReader]
 
-    public init(book: Book, notes: [Note] = [], quotes: [Quote] = [], flags: [ImportFlag] = []) {
+    public init(
+        book: Book, notes: [Note] = [], quotes: [Quote] = [], flags: [ImportFlag] = [], others: [OtherReader] = []
+    ) {
         self.book = book
         self.notes = notes
         self.quotes = quotes
         self.flags = flags
+        self.others = others
     }
 
-    /// The output of `scan library show --json`.
-    public var json: JSONValue { book.json(notes: notes, quotes: quotes, flags: flags) }
+    /// The output of `scan library show --json`. What the other readers have done is left out if they have done
+    /// nothing.
+    public var json: JSONValue {
+        book.json(notes: notes, quotes: quotes, flags: flags)
+            .appending(others.isEmpty ? [] : [("others", .array(others.map(\.json)))])
+    }
 }
 
 /// A note or a quote with its book.
@@ -93,11 +102,15 @@ public struct Annotation<Content: Sendable & Equatable>: Sendable, Equatable {
 public enum AnnotationRefusal: Error, Hashable, Sendable, CustomStringConvertible {
     case noSuchNote(String)
     case noSuchQuote(String)
+    /// The note or quote is another reader's. Carries that reader's name.
+    case ofOtherReader(String)
 
     public var description: String {
         switch self {
         case .noSuchNote(let name): "there is no note \"\(name.cleanedLine.prefix(80))\""
         case .noSuchQuote(let name): "there is no quote \"\(name.cleanedLine.prefix(80))\""
+        case .ofOtherReader(let name):
+            "only \(name.cleanedLine.prefix(80)) can change this. Choose that reader to change it"
         }
     }
 }
@@ -109,12 +122,21 @@ public struct Note: Sendable, Equatable {
     /// The text of the note: plain text, at most ``TextLimit/note`` characters.
     public var text: String
     public var created: Date
+    /// The other reader whose note it is; `nil` if it belongs to the reader who asks.
+    public var reader: ReaderName?
+    /// True if only its reader sees it.
+    public var isPrivate: Bool
 
-    public init(id: ID<Note> = ID(), kind: Kind = .note, text: String, created: Date) {
+    public init(
+        id: ID<Note> = ID(), kind: Kind = .note, text: String, created: Date, reader: ReaderName? = nil,
+        isPrivate: Bool = false
+    ) {
         self.id = id
         self.kind = kind
         self.text = text
         self.created = created
+        self.reader = reader
+        self.isPrivate = isPrivate
     }
 
     /// The kind of a note. Raw values are stored and exported.
@@ -133,11 +155,20 @@ public struct Quote: Sendable, Equatable {
     /// The page of the quote, from 1; `nil` if unknown.
     public var page: Int?
     public var created: Date
+    /// The other reader whose quote it is; `nil` if it belongs to the reader who asks.
+    public var reader: ReaderName?
+    /// True if only its reader sees it.
+    public var isPrivate: Bool
 
-    public init(id: ID<Quote> = ID(), text: String, page: Int? = nil, created: Date) {
+    public init(
+        id: ID<Quote> = ID(), text: String, page: Int? = nil, created: Date, reader: ReaderName? = nil,
+        isPrivate: Bool = false
+    ) {
         self.id = id
         self.text = text
         self.page = page
         self.created = created
+        self.reader = reader
+        self.isPrivate = isPrivate
     }
 }

@@ -4,7 +4,8 @@ import FoundationEssentials
 /// disk. The command, the kiosk's page and the tables call the queue *intake*.
 public protocol CaptureQueue: Sendable {
     /// Adds detections to the queue, to be looked up later. Either all of them are added or none. If an item with the
-    /// id ``Detection/item`` exists already, it is returned as it is now.
+    /// id ``Detection/item`` exists already, it is returned as it is now. If there are several readers and the preset
+    /// names none, the items get the reader who captures them.
     ///
     /// - Parameter lease: the time for which only this process may look up the items; zero for no lease.
     func enqueue(
@@ -39,7 +40,8 @@ public protocol CaptureQueue: Sendable {
     func edit(
         _ id: ID<QueueItem>, _ change: @escaping @Sendable (inout Metadata, inout Preset) throws -> Void
     ) async throws
-    /// Sets the preset of these items. Items that are not waiting are skipped.
+    /// Sets the preset of these items. Items that are not waiting are skipped. If the preset names no reader, each item
+    /// keeps its own.
     func setPreset(_ preset: Preset, of ids: [ID<QueueItem>]) async throws
     /// Skips items: takes them out of the queue without saving them.
     ///

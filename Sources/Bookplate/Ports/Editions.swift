@@ -129,6 +129,11 @@ public struct LostValue: Sendable, Equatable {
     public var field: String
     public var value: String
 
+    /// True if the field of a copy is a reader's own.
+    public var isReaders: Bool {
+        ["Rating", "Recommended by", "Would recommend", "Daily goal", "Cultural goal"].contains(field)
+    }
+
     public init(_ field: String, _ value: String) {
         self.field = field
         self.value = value

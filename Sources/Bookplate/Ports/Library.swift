@@ -35,6 +35,9 @@ public enum LibrarySetting: String, Sendable, CaseIterable {
     /// The online sources that may be asked, in the order in which they win a field (``SourceOrder``).
     case sources
 
+    /// True if each reader has a value of their own.
+    public var isReaders: Bool { self == .dailyGoal || self == .yearlyGoal }
+
     /// One line that explains the setting.
     public var explanation: String {
         switch self {

@@ -2,6 +2,10 @@ import FoundationEssentials
 
 /// The statistics of the library, without books in the trash and without cancelled readings. Each call reads one
 /// consistent state of the library.
+///
+/// They are those of one reader, or of all readers outside the trash together (``Readers/ofEverybody()``). For
+/// everybody, the readings and ratings of all readers count, the status of a copy is the one of
+/// ``Copy/Status/forEverybody``, a copy is a wish or a favourite if it is anybody's, and goals are left out.
 public protocol Stats: Sendable {
     /// Returns the books being read, and the books that were read last.
     ///

@@ -103,11 +103,26 @@ public struct Preset: Sendable, Equatable, Codable {
     public var status: Copy.Status = .toRead
     /// True if the books are wishes, false if they are owned.
     public var isWishlist = false
+    /// The name of the reader who gets the status or the wish; `nil` in a library with one reader, and in the preset of
+    /// a batch, whose items get the reader who captures them.
+    public var reader: String?
 
-    public init(shelf: String? = nil, tags: [String] = [], status: Copy.Status = .toRead, isWishlist: Bool = false) {
+    public init(
+        shelf: String? = nil, tags: [String] = [], status: Copy.Status = .toRead, isWishlist: Bool = false,
+        reader: String? = nil
+    ) {
         self.shelf = shelf
         self.tags = tags
         self.status = status
         self.isWishlist = isWishlist
+        self.reader = reader
+    }
+
+    /// Returns true if an item with the preset `other` has this preset. A preset without a reader leaves each item its
+    /// own.
+    public func isPreset(ofItemWith other: Preset) -> Bool {
+        var own = self
+        own.reader = reader ?? other.reader
+        return own == other
     }
 }

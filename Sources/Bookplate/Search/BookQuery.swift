@@ -1,6 +1,7 @@
 import FoundationEssentials
 
-/// A search for books. Different filters are combined with AND, the values of one filter with OR.
+/// A search for books. Different filters are combined with AND, the values of one filter with OR, except the readers of
+/// ``readBy`` and ``notReadBy``.
 ///
 /// Every word of ``text`` must match the beginning of a word in the title, subtitle, authors, series, tags, notes,
 /// quotes or ISBN. If the text is a single word of one or two letters, it matches only the beginning of the title or of
@@ -33,6 +34,13 @@ public struct BookQuery: Sendable, Equatable {
     /// The period in which the book was finished, according to its displayed reading (``Copy/reading``). A date matches
     /// if it may lie in the period.
     public var finished: Period?
+    /// The readers who must all have read the book, which means that their status of the copy is Read. A reader in the
+    /// trash has read nothing.
+    public var readBy: [ID<Reader>] = []
+    /// The readers of whom none may have read the book.
+    public var notReadBy: [ID<Reader>] = []
+    /// True for the books that no reader has read.
+    public var readByNobody = false
     /// The fields of which a book must lack at least one.
     public var missing: Set<MissingField> = []
     public var zone = TimeZone.gmt

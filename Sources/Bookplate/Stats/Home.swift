@@ -3,7 +3,8 @@ import FoundationEssentials
 /// The contents of the home page.
 public struct Home: Sendable, Equatable {
     public var today: CalendarDay
-    /// The books being read, most recent activity first.
+    /// The books being read, most recent activity first. For everybody, a book that two readers read is listed for each
+    /// of them.
     public var readingNow: [ReadingNow]
     /// The number of books being read, including those that ``readingNow`` leaves out because of its limit.
     public var readingCount: Int
@@ -40,6 +41,8 @@ public struct ReadingNow: Sendable, Equatable {
     /// The time of the latest session or progress entry, even if the entry is automatic; `nil` if there is neither.
     public var lastActivity: Date?
     public var pagesToday: Int
+    /// The reader who reads the book; `nil` on the home page of one reader.
+    public var reader: ID<Reader>?
 
     public init(
         book: Book, forecast: Forecast, pause: Pause?, running: Session?, lastActivity: Date?, pagesToday: Int
@@ -61,6 +64,8 @@ public struct ReadingNow: Sendable, Equatable {
 /// A book that was read.
 public struct RecentlyRead: Sendable, Equatable {
     public var book: Book
+    /// The reader who has read the book; `nil` on the home page of one reader.
+    public var reader: ID<Reader>?
     /// The date of finishing, which may be only a month or year; `nil` if unknown.
     public var finished: CalendarDay? { book.copy.reading?.finished }
     public var daysToRead: Int? { book.copy.reading?.daysToRead }

@@ -123,3 +123,9 @@ public struct LanguageCount: Sendable, Equatable {
         self.copies = copies
     }
 }
+
+extension Copy.Status {
+    /// All statuses. For all readers together, a copy has the last of these that any reader gives it: it counts as
+    /// being read if anybody reads it, and as read if somebody has read it and nobody reads it or has it on hold.
+    public static let forEverybody: [Copy.Status] = [.toRead, .dnf, .read, .onHold, .reading]
+}

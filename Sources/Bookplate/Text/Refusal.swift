@@ -271,6 +271,41 @@ extension LabelRefusal: Refusal {
     }
 }
 
+extension ReaderRefusal: Refusal {
+    public var kind: RefusalKind { self == .noSuchReader ? .notFound : .refused }
+    public var apiCode: String {
+        switch self {
+        case .noSuchReader: kind.apiCode
+        case .locked: code
+        default: "reader"
+        }
+    }
+
+    public var code: String {
+        switch self {
+        case .noSuchReader: "noSuchReader"
+        case .unknown: "unknownReader"
+        case .nameTaken: "readerNameTaken"
+        case .firstNeedsName: "firstReaderNeedsName"
+        case .lastReader: "lastReader"
+        case .locked: "readerLocked"
+        case .badPIN: "badPIN"
+        case .tooMany: "tooManyReaders"
+        case .everybody: "chooseReader"
+        }
+    }
+
+    public var arguments: [String: RefusalArgument] {
+        switch self {
+        case .nameTaken(let name): ["name": .text(name)]
+        case .unknown(let name, let known): ["name": .text(name), "known": .list(known)]
+        case .tooMany(let limit): ["limit": .number(limit)]
+        case .badPIN: ["shortest": .number(Reader.shortestPIN)]
+        case .noSuchReader, .firstNeedsName, .lastReader, .locked, .everybody: [:]
+        }
+    }
+}
+
 extension MergeRefusal: Refusal {
     public var kind: RefusalKind { .refused }
     public var apiCode: String { "merge" }
@@ -343,11 +378,12 @@ extension ConfirmRefusal: Refusal {
 }
 
 extension AnnotationRefusal: Refusal {
-    public var kind: RefusalKind { .notFound }
-    public var code: String { "noAnnotation" }
+    public var kind: RefusalKind { if case .ofOtherReader = self { .refused } else { .notFound } }
+    public var code: String { if case .ofOtherReader = self { "annotationOfOtherReader" } else { "noAnnotation" } }
 
     public var arguments: [String: RefusalArgument] {
         switch self {
+        case .ofOtherReader(let name): ["name": .text(name)]
         case .noSuchNote: ["kind": .text("note")]
         case .noSuchQuote: ["kind": .text("quote")]
         }

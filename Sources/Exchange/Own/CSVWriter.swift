@@ -2,7 +2,7 @@ import Bookplate
 
 /// Writes Bookplate's CSV. The first columns are those of Goodreads, and the remaining columns are Bookplate's own.
 /// Columns of Goodreads for which Bookplate has no data are empty. There is one row per copy. The trash, progress
-/// entries and sessions are exported only as JSON.
+/// entries and sessions are exported only as JSON. Of several readers, only the one who exports is in the file.
 ///
 /// Cells are quoted by RFC 4180, and lines end in CRLF. A cell that a spreadsheet would run as a formula gets a leading
 /// apostrophe (``guarded(_:)``). Only ISBNs are written as a formula, `="…"`, because Goodreads writes and reads them
@@ -53,7 +53,9 @@ public struct CSVWriter: Sendable {
             day?.description.replacing(UInt8(ascii: "-"), with: "/") ?? ""
         }
         func isbn(_ digits: String?) -> String { Self.quoted("=\"\(digits ?? "")\"") }
-        let review = record.notes.first { $0.kind == .note }?.text ?? ""
+        let notes = record.notes.filter { $0.kind == .note }
+        let review = notes.first { !$0.isPrivate }?.text ?? ""
+        let privateNote = notes.first { $0.isPrivate }?.text ?? ""
         return [
             cell(data.identifiers["goodreads"]?.first), cell(data.title), cell(authors.first),
             cell(lastFirst(authors.first)),
@@ -63,7 +65,7 @@ public struct CSVWriter: Sendable {
             cell(slashed(lastRead)), cell(copy.added.utcDay.replacing(UInt8(ascii: "-"), with: "/")),
             cell(copy.tags.map { $0.replacing(UInt8(ascii: ","), with: " ") }.joined(separator: ", ")),
             "", cell(shelf(copy.status)),
-            cell(review), "", "", cell(String(finished.count)), cell(copy.isOwned ? "1" : "0"),
+            cell(review), "", cell(privateNote), cell(String(finished.count)), cell(copy.isOwned ? "1" : "0"),
         ]
     }
 

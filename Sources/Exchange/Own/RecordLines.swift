@@ -12,8 +12,10 @@ struct RecordLine: Decodable {
     var record: String
     var version: Int?
     var name: String?
+    var reader: String?
     var value: String?
     var id: String?
+    var colour: Int?
     var isbn13: String?
     var isbnText: String?
     var title: String?
@@ -44,13 +46,19 @@ struct RecordLine: Decodable {
         switch record {
         case "library":
             let version = version ?? 0
-            guard version == LibraryRecord.version else {
+            guard (1...LibraryRecord.version).contains(version) else {
                 throw LineError(
                     description:
-                        "the record has version \(version) of the export format, but your Bookplate reads only version \(LibraryRecord.version)"
+                        "the record has version \(version) of the export format, but your Bookplate reads only versions up to \(LibraryRecord.version)"
                 )
             }
             return .library(version: version)
+        case "reader":
+            try check(colour, "colour", in: 1...8)
+            return .reader(
+                Reader(
+                    id: try identity(id, "id"), name: try filled(name, "name", TextLimit.name),
+                    colour: (colour ?? 1) - 1))
         case "setting":
             let name = try filled(name, "name", TextLimit.name)
             let value = try bounded(value ?? "", "value", TextLimit.name).cleaned
@@ -58,7 +66,7 @@ struct RecordLine: Decodable {
             if let setting = LibrarySetting(rawValue: name), setting.value(parsing: value) == nil {
                 throw LineError(description: "\"\(value.excerpt)\" is not a valid value for the setting \"\(name)\"")
             }
-            return .setting(name: name, value: value)
+            return .setting(name: name, value: value, reader: try reader.map { try identity($0, "reader") })
         case "author": return .author(try filled(name, "name", TextLimit.name))
         case "shelf": return .shelf(try filled(name, "name", TextLimit.name))
         case "tag": return .tag(try filled(name, "name", TextLimit.name))
@@ -116,60 +124,57 @@ struct ContributorLine: Decodable {
     }
 }
 
+/// A copy. In a file with one reader, its members include those of ``OwnLine``; with several, the readers have them.
 struct CopyLine: Decodable {
+    private let shared: SharedLine
+    private let own: OwnLine?
+
+    init(from decoder: any Decoder) throws {
+        shared = try SharedLine(from: decoder)
+        own = try shared.readers == nil ? OwnLine(from: decoder) : nil
+    }
+
+    func checked() throws -> CopyRecord {
+        let copy = try shared.copy()
+        var record = try own?.checked(copy) ?? CopyRecord(copy: copy)
+        record.readers = try shared.readers?.map { line in
+            ReaderRecord(reader: try identity(line.reader, "reader"), record: try line.checked(copy))
+        }
+        record.requests = try shared.checkedRequests()
+        record.flags = try shared.checkedFlags()
+        return record
+    }
+}
+
+/// The part of a copy that all readers share.
+private struct SharedLine: Decodable {
     var id: String
-    var status: String
     var owned: Bool?
-    var wishlist: Bool?
-    var favourite: Bool?
     var shelf: String?
     var tags: [String]?
-    var rating: Double?
     var `public`: Bool?
-    var recommendedBy: String?
-    var wouldRecommend: Bool?
-    var dailyGoal: Int?
-    var culturalGoal: Bool?
-    var culturalGoalCategory: String?
     var added: String
     var deleted: String?
     var requests: [String]?
-    var readings: [ReadingLine]?
-    var notes: [NoteLine]?
-    var quotes: [QuoteLine]?
     var flags: [FlagLine]?
+    var readers: [OwnLine]?
 
-    func checked() throws -> CopyRecord {
+    func copy() throws -> Copy {
         var copy = Copy(id: try identity(id, "copy"), added: try instant(added, "added"))
-        copy.status = try word(status, "status")
         copy.isOwned = owned ?? true
-        copy.isOnWishlist = wishlist ?? false
-        copy.isFavourite = favourite ?? false
         copy.shelf = shelf
         copy.tags = tags ?? []
-        if let rating {
-            guard Copy.isRating(rating) else {
-                throw LineError(description: "rating is \(rating); it must be from 0.25 to 5 in steps of 0.25")
-            }
-            copy.rating = rating
-        }
         copy.isPublic = `public` ?? false
-        copy.recommendedBy = recommendedBy
-        copy.wouldRecommend = wouldRecommend
-        try check(dailyGoal, "dailyGoal", in: NumberLimit.goal)
-        copy.dailyGoal = dailyGoal
-        copy.countsForCulturalGoal = culturalGoal ?? false
-        copy.culturalGoalCategory = culturalGoalCategory
         copy.deleted = try deleted.map { try instant($0, "deleted") }
-        var record = CopyRecord(copy: copy)
-        record.requests = try (requests ?? []).map { try filled($0, "requests", TextLimit.name) }
-        record.readings = try (readings ?? []).map { try $0.checked() }
-        if copy.status != .toRead, record.readings.isEmpty, let state = Reading.State(after: copy.status) {
-            record.readings = [ReadingRecord(Reading(state: state))]
-        }
-        record.notes = try (notes ?? []).map { try $0.checked() }
-        record.quotes = try (quotes ?? []).map { try $0.checked() }
-        record.flags = try (flags ?? []).map {
+        return copy
+    }
+
+    func checkedRequests() throws -> [String] {
+        try (requests ?? []).map { try filled($0, "requests", TextLimit.name) }
+    }
+
+    func checkedFlags() throws -> [ImportFlag] {
+        try (flags ?? []).map {
             // A flag from an earlier import is cut if it is too long, because it must not prevent the import of a book.
             let what = String($0.what.cut(atBytes: TextLimit.note))
             let raw = $0.raw.utf8.contains(0) ? $0.raw.replacing("\0", with: "\u{2400}") : $0.raw
@@ -177,6 +182,51 @@ struct CopyLine: Decodable {
                 source: try filled($0.source, "source", TextLimit.name), what: try filled(what, "what", TextLimit.note),
                 raw: String(raw.cut(atBytes: ImportFlag.rawLimit)), at: try instant($0.at, "at"))
         }
+    }
+}
+
+/// The part of a copy that is one reader's own.
+private struct OwnLine: Decodable {
+    /// The id of the reader; `nil` in a file with one reader.
+    var reader: String?
+    var status: String
+    var wishlist: Bool?
+    var favourite: Bool?
+    var rating: Double?
+    var recommendedBy: String?
+    var wouldRecommend: Bool?
+    var dailyGoal: Int?
+    var culturalGoal: Bool?
+    var culturalGoalCategory: String?
+    var readings: [ReadingLine]?
+    var notes: [NoteLine]?
+    var quotes: [QuoteLine]?
+
+    /// - Parameter shared: the copy with what all readers share.
+    func checked(_ shared: Copy) throws -> CopyRecord {
+        var copy = shared
+        copy.status = try word(status, "status")
+        copy.isOnWishlist = wishlist ?? false
+        copy.isFavourite = favourite ?? false
+        if let rating {
+            guard Copy.isRating(rating) else {
+                throw LineError(description: "rating is \(rating); it must be from 0.25 to 5 in steps of 0.25")
+            }
+            copy.rating = rating
+        }
+        copy.recommendedBy = recommendedBy
+        copy.wouldRecommend = wouldRecommend
+        try check(dailyGoal, "dailyGoal", in: NumberLimit.goal)
+        copy.dailyGoal = dailyGoal
+        copy.countsForCulturalGoal = culturalGoal ?? false
+        copy.culturalGoalCategory = culturalGoalCategory
+        var record = CopyRecord(copy: copy)
+        record.readings = try (readings ?? []).map { try $0.checked() }
+        if copy.status != .toRead, record.readings.isEmpty, let state = Reading.State(after: copy.status) {
+            record.readings = [ReadingRecord(Reading(state: state))]
+        }
+        record.notes = try (notes ?? []).map { try $0.checked() }
+        record.quotes = try (quotes ?? []).map { try $0.checked() }
         return record
     }
 }
@@ -252,11 +302,12 @@ struct NoteLine: Decodable {
     var kind: String
     var text: String
     var created: String
+    var `private`: Bool?
 
     func checked() throws -> Note {
         var note = Note(
             kind: try word(kind, "kind"), text: try filled(text, "note", TextLimit.note),
-            created: try instant(created, "created"))
+            created: try instant(created, "created"), isPrivate: `private` ?? false)
         if let id { note.id = try identity(id, "note") }
         return note
     }
@@ -267,11 +318,13 @@ struct QuoteLine: Decodable {
     var text: String
     var page: Int?
     var created: String
+    var `private`: Bool?
 
     func checked() throws -> Quote {
         try check(page, "a quote's page", in: NumberLimit.pages)
         var quote = Quote(
-            text: try filled(text, "quote", TextLimit.note), page: page, created: try instant(created, "created"))
+            text: try filled(text, "quote", TextLimit.note), page: page, created: try instant(created, "created"),
+            isPrivate: `private` ?? false)
         if let id { quote.id = try identity(id, "quote") }
         return quote
     }
@@ -345,7 +398,16 @@ extension LibraryRecord {
     public var json: JSONValue {
         switch self {
         case .library(let version): ["record": "library", "version": .integer(version)]
-        case .setting(let name, let value): ["record": "setting", "name": .string(name), "value": .string(value)]
+        case .reader(let reader):
+            [
+                "record": "reader", "id": .string(reader.id.rawValue), "name": JSONValue(reader.name),
+                "colour": .integer(reader.colour + 1),
+            ]
+        case .setting(let name, let value, let reader):
+            JSONValue.object([
+                (key: "record", value: "setting"), (key: "name", value: .string(name)),
+                (key: "value", value: .string(value)),
+            ]).appending(reader.map { [("reader", .string($0.rawValue))] } ?? [])
         case .author(let name): ["record": "author", "name": .string(name)]
         case .shelf(let name): ["record": "shelf", "name": .string(name)]
         case .tag(let name): ["record": "tag", "name": .string(name)]
@@ -382,7 +444,15 @@ extension BookRecord {
 
 extension CopyRecord {
     var json: JSONValue {
-        [
+        if let readers {
+            return [
+                "id": .string(copy.id.rawValue), "owned": .bool(copy.isOwned), "shelf": JSONValue(copy.shelf),
+                "tags": JSONValue(copy.tags), "public": .bool(copy.isPublic), "added": .string(copy.added.rfc3339),
+                "deleted": JSONValue(copy.deleted?.rfc3339), "requests": JSONValue(requests),
+                "flags": .array(flags.map(\.json)), "readers": .array(readers.map(\.json)),
+            ]
+        }
+        return [
             "id": .string(copy.id.rawValue), "status": .string(copy.status.rawValue), "owned": .bool(copy.isOwned),
             "wishlist": .bool(copy.isOnWishlist), "favourite": .bool(copy.isFavourite), "shelf": JSONValue(copy.shelf),
             "tags": JSONValue(copy.tags), "rating": JSONValue(copy.rating), "public": .bool(copy.isPublic),
@@ -393,6 +463,23 @@ extension CopyRecord {
             "readings": .array(readings.map(\.json)), "notes": .array(notes.map { $0.json(withID: true) }),
             "quotes": .array(quotes.map { $0.json(withID: true) }),
             "flags": .array(flags.map(\.json)),
+        ]
+    }
+}
+
+extension ReaderRecord {
+    var json: JSONValue {
+        let copy = record.copy
+        return [
+            "reader": .string(reader.rawValue), "status": .string(copy.status.rawValue),
+            "wishlist": .bool(copy.isOnWishlist), "favourite": .bool(copy.isFavourite),
+            "rating": JSONValue(copy.rating), "recommendedBy": JSONValue(copy.recommendedBy),
+            "wouldRecommend": JSONValue(copy.wouldRecommend), "dailyGoal": JSONValue(copy.dailyGoal),
+            "culturalGoal": .bool(copy.countsForCulturalGoal),
+            "culturalGoalCategory": JSONValue(copy.culturalGoalCategory),
+            "readings": .array(record.readings.map(\.json)),
+            "notes": .array(record.notes.map { $0.json(withID: true) }),
+            "quotes": .array(record.quotes.map { $0.json(withID: true) }),
         ]
     }
 }
@@ -440,7 +527,8 @@ extension Note {
     func json(withID: Bool) -> JSONValue {
         object(
             withID ? id.rawValue : nil,
-            [("kind", .string(kind.rawValue)), ("text", .string(text)), ("created", .string(created.rfc3339))])
+            [("kind", .string(kind.rawValue)), ("text", .string(text)), ("created", .string(created.rfc3339))],
+            isPrivate: isPrivate)
     }
 }
 
@@ -448,10 +536,14 @@ extension Quote {
     func json(withID: Bool) -> JSONValue {
         object(
             withID ? id.rawValue : nil,
-            [("text", .string(text)), ("page", JSONValue(page)), ("created", .string(created.rfc3339))])
+            [("text", .string(text)), ("page", JSONValue(page)), ("created", .string(created.rfc3339))],
+            isPrivate: isPrivate)
     }
 }
 
-private func object(_ id: String?, _ members: [(key: String, value: JSONValue)]) -> JSONValue {
-    .object((id.map { [(key: "id", value: .string($0))] } ?? []) + members)
+private func object(_ id: String?, _ members: [(key: String, value: JSONValue)], isPrivate: Bool) -> JSONValue {
+    var members = members
+    if let id { members.insert((key: "id", value: .string(id)), at: 0) }
+    if isPrivate { members.append((key: "private", value: .bool(true))) }
+    return .object(members)
 }

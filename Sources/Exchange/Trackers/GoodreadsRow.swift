@@ -28,7 +28,7 @@ enum GoodreadsRow: TrackerRow {
             row.copy.tags.append(name)
         }
         row.addNote(row["my review"], "my review")
-        row.addNote(row["private notes"], "private notes")
+        row.addNote(row["private notes"], "private notes", isPrivate: true)
         let id = row["book id"].cleaned
         guard !id.isEmpty, id.utf8.count <= 32 else { return nil }
         row.metadata.identifiers["goodreads"] = [id]

@@ -37,7 +37,7 @@ enum LibraryThingRow: TrackerRow {
         readCollections(&row)
         row.addNote(row["review"], "review")
         row.addNote(row["comment"], "comment")
-        row.addNote(row["private comment"], "private comment")
+        row.addNote(row["private comment"], "private comment", isPrivate: true)
         let id = bare(row["book id"]).cleaned
         guard !id.isEmpty, id.utf8.count <= 32 else { return nil }
         row.metadata.identifiers["librarything"] = [id]

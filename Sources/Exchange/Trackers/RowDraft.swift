@@ -155,9 +155,10 @@ struct RowDraft {
         metadata.publishedDate = CalendarDay(text) ?? (year.count == 4 ? CalendarDay(String(year)) : nil)
     }
 
-    mutating func addNote(_ text: String, _ what: String, kind: Note.Kind = .note) {
+    /// Adds a note. With one reader, there are no private ones; see ``RowImporter``.
+    mutating func addNote(_ text: String, _ what: String, kind: Note.Kind = .note, isPrivate: Bool = false) {
         guard let text = cutPlain(text, what, TextLimit.note) else { return }
-        notes.append(Note(kind: kind, text: text, created: copy.added))
+        notes.append(Note(kind: kind, text: text, created: copy.added, isPrivate: isPrivate))
     }
 
     mutating func addAuthor(_ name: String, _ role: Contributor.Role = .author) {

@@ -259,7 +259,7 @@ struct ChangeUndo {
         let condition =
             switch row.table {
             case "edition": "isbn = ?1"
-            case "session": "(\"end\" IS NULL) = ?1"
+            case "session": "\"end\" IS NULL AND reader = ?1"
             default: "name = ?1"
             }
         let other = try db.value(
@@ -484,7 +484,7 @@ private struct LaterRows {
         switch table {
         case "author", "subject", "tag", "shelf": expression = "json_extract(?1, '$.name')"
         case "edition": expression = "json_extract(?1, '$.isbn')"
-        case "session": expression = "iif(json_extract(?1, '$.end') IS NULL, 1, NULL)"
+        case "session": expression = "iif(json_extract(?1, '$.end') IS NULL, json_extract(?1, '$.reader'), NULL)"
         default: return nil
         }
         return try db.value(DatabaseValue.self, "SELECT \(expression)", [image]).flatMap { $0.isNull ? nil : $0 }
@@ -544,7 +544,7 @@ let trackedTables: [(name: String, columns: Set<String>?)] = [
     ("edition", nil), ("author", nil), ("editionAuthor", nil), ("subject", nil), ("editionSubject", nil),
     ("identifier", nil), ("shelf", nil), ("copy", nil), ("tag", nil), ("copyTag", nil), ("request", nil),
     ("reading", nil), ("progressEntry", nil), ("session", nil), ("note", nil), ("quote", nil), ("importFlag", nil),
-    ("setting", nil), ("intakeItem", ["id", "state"]),
+    ("reader", nil), ("readerCopy", nil), ("setting", nil), ("readerSetting", nil), ("intakeItem", ["id", "state"]),
 ]
 
 extension Schema {

@@ -5,15 +5,21 @@ import GRDB
 extension LibraryFile: History {
     public func lastChange() async throws -> Change? {
         try await read { db in
-            try db.row("SELECT \(Change.columns) FROM change WHERE undone IS NULL ORDER BY id DESC LIMIT 1")
-                .map(Change.init(row:))
+            try db.row(
+                """
+                SELECT \(Change.columns) FROM change WHERE undone IS NULL AND \(Change.isVisible)
+                ORDER BY id DESC LIMIT 1
+                """
+            ).map(Change.init(row:))
         }
     }
 
     public func changes(limit: Int) async throws -> [Change] {
         try await read { db in
             try db.rows(
-                "SELECT \(Change.columns) FROM change WHERE undoes IS NULL ORDER BY id DESC LIMIT ?", [max(0, limit)]
+                """
+                SELECT \(Change.columns) FROM change WHERE undoes IS NULL AND \(Change.isVisible) ORDER BY id DESC LIMIT ?
+                """, [max(0, limit)]
             ).map(Change.init(row:))
         }
     }
@@ -22,7 +28,7 @@ extension LibraryFile: History {
         try await read { db in
             try db.rows(
                 """
-                SELECT \(Change.columns) FROM change WHERE canBeRedone
+                SELECT \(Change.columns) FROM change WHERE canBeRedone AND \(Change.isVisible)
                 ORDER BY (SELECT id FROM change AS record WHERE undoes = change.id) DESC LIMIT ?
                 """, [max(0, limit)]
             ).map(Change.init(row:))
@@ -38,7 +44,8 @@ extension LibraryFile: History {
         try await read { db in
             try db.rows(
                 """
-                SELECT \(Change.columns) FROM change WHERE undoes IS NULL AND substr(uuid, -length(?1)) = ?1
+                SELECT \(Change.columns) FROM change
+                WHERE undoes IS NULL AND substr(uuid, -length(?1)) = ?1 AND \(Change.isVisible)
                 ORDER BY id DESC LIMIT 100
                 """, [ending.lowercased()]
             ).map(Change.init(row:))
@@ -69,6 +76,7 @@ extension LibraryFile: History {
                         """, [ID<Change>().rawValue, now.milliseconds, device, row["id"] as Int64])
                     try db.run("INSERT INTO openChange (change) VALUES (?)", [db.lastInsertedRowID])
                     try undo.run(progress: progress)
+                    try Self.checkNumberOfReaders(db)
                     try db.run("DELETE FROM openChange")
                 } catch let error as ChangeUndo.RowChangedError {
                     throw UndoRefusal.changedSince(
@@ -79,7 +87,7 @@ extension LibraryFile: History {
                 change.canBeRedone = true
                 return change
             }
-            hasChanged.store(true, ordering: .relaxed)
+            noteChange()
             return undone
         } catch LibraryError.constraint {
             // A later row refers to a row that the undo would remove, or has a name that the undo would bring back.
@@ -113,6 +121,7 @@ extension LibraryFile: History {
                 do {
                     var redo = try ChangeUndo(db, undoRecord: record)
                     try redo.run(progress: progress)
+                    try Self.checkNumberOfReaders(db)
                 } catch let error as ChangeUndo.RowChangedError {
                     throw RedoRefusal.changedSince(
                         change, by: try obstacle(db, toRedoing: record, table: error.table, key: error.key))
@@ -122,7 +131,7 @@ extension LibraryFile: History {
                 (change.undone, change.canBeRedone) = (nil, false)
                 return change
             }
-            hasChanged.store(true, ordering: .relaxed)
+            noteChange()
             return redone
         } catch LibraryError.constraint {
             // A row refers to a row that the redo would remove, or the redo would bring back a reference to a row that
@@ -160,7 +169,8 @@ private func obstacle(_ db: Database, toRedoing record: Int64, table: String?, k
     ]
     for candidate in candidates {
         let row = try db.row(
-            "SELECT \(Change.columns) FROM change WHERE id = (\(candidate))", [record, table, key])
+            "SELECT \(Change.columns) FROM change WHERE id = (\(candidate)) AND \(Change.isVisible)",
+            [record, table, key])
         if let row { return try Change(row: row) }
     }
     return nil
@@ -172,7 +182,7 @@ private func laterChange(_ db: Database, than id: Int64, table: String?, key: St
     let sameRow = try db.row(
         """
         SELECT \(Change.columns) FROM change
-        WHERE id <> ?1 AND undone IS NULL
+        WHERE id <> ?1 AND undone IS NULL AND \(Change.isVisible)
             AND EXISTS (
                 SELECT 1 FROM changeRow WHERE change = change.id AND tableName = ?2 AND key = ?3
                     AND changeRow.id > (SELECT min(id) FROM changeRow WHERE change = ?1))
@@ -181,7 +191,10 @@ private func laterChange(_ db: Database, than id: Int64, table: String?, key: St
     let row =
         try sameRow
         ?? db.row(
-            "SELECT \(Change.columns) FROM change WHERE id > ? AND undone IS NULL ORDER BY id DESC LIMIT 1", [id])
+            """
+            SELECT \(Change.columns) FROM change WHERE id > ? AND undone IS NULL AND \(Change.isVisible)
+            ORDER BY id DESC LIMIT 1
+            """, [id])
     return try row.map(Change.init(row:))
 }
 
@@ -189,7 +202,8 @@ extension UndoRefusal {
     /// Creates the refusal for a change that cannot be continued.
     init(of id: ID<Change>, _ db: Database) throws {
         let row = try db.row(
-            "SELECT \(Change.columns) FROM change WHERE uuid = ? AND undone IS NOT NULL", [id.rawValue])
+            "SELECT \(Change.columns) FROM change WHERE uuid = ? AND undone IS NOT NULL AND \(Change.isVisible)",
+            [id.rawValue])
         self = try row.map { .alreadyUndone(try Change(row: $0)) } ?? .noSuchChange
     }
 }
@@ -237,16 +251,46 @@ extension LibraryFile {
             try db.run("DELETE FROM openChange")
             let isChange = try Self.hasChange(db, after: last)
             if isChange {
-                try db.run("UPDATE change SET summary = ? WHERE id = ?", [summary, row])
+                try db.run(
+                    "UPDATE change SET summary = ?, privateTo = (\(Self.privateReader)) WHERE id = ?", [summary, row])
+                try Self.hideEarlier(than: row, db)
             } else {
                 try db.run("DELETE FROM changeRow WHERE id > ?", [last])
                 if open == nil { try db.run("DELETE FROM change WHERE id = ?", [row]) }
             }
             return (result, hasSwept, isChange ? id : nil)
         }
-        if change != nil { hasChanged.store(true, ordering: .relaxed) }
+        if change != nil { noteChange() }
         if hasSwept { await sweepCoversOrLog() }
         return (result, change)
+    }
+
+    /// Selects the reader to whom a change is private: one that touches nothing but notes or quotes of which one is or
+    /// was private.
+    private static let privateReader = """
+        SELECT iif(
+            EXISTS (SELECT 1 FROM changeRow WHERE changeRow.change = change.id AND tableName NOT IN ('note', 'quote')), NULL,
+            (SELECT json_extract(coalesce(after, before), '$.reader') FROM changeRow
+            WHERE changeRow.change = change.id
+                AND (json_extract(before, '$.isPrivate') = 1 OR json_extract(after, '$.isPrivate') = 1)
+            LIMIT 1))
+        """
+
+    /// Makes the earlier changes of a note or quote that has become private private as well.
+    private static func hideEarlier(than change: Int64, _ db: Database) throws {
+        let reader = try db.value(Int64.self, "SELECT privateTo FROM change WHERE id = ?", [change])
+        guard let reader else { return }
+        try db.run(
+            """
+            UPDATE change SET privateTo = ?1
+            WHERE privateTo IS NULL AND id IN (
+                    SELECT earlier.change FROM changeRow row JOIN changeRow earlier
+                        ON earlier.tableName = row.tableName AND earlier.key = row.key
+                    WHERE row.change = ?2)
+                AND NOT EXISTS (
+                    SELECT 1 FROM changeRow other
+                    WHERE other.change = change.id AND other.tableName NOT IN ('note', 'quote'))
+            """, [reader, change])
     }
 
     /// Returns true if something that a person can see was logged after the row `last`. The request of an imported row
@@ -292,9 +336,14 @@ extension Change {
         EXISTS (SELECT 1 FROM change AS record WHERE record.undoes = change.id) AS canBeRedone
         """
 
-    /// Returns the row of a change, with all ``columns``; `nil` if there is no such change.
+    /// The condition that the reader of the access may see a change, as far as private notes and quotes are concerned.
+    static let isVisible = "(change.privateTo IS NULL OR change.privateTo = reader() AND seesPrivate())"
+
+    /// Returns the row of a change, with all ``columns``; `nil` if there is no such change, or none that the reader may
+    /// see.
     static func row(_ db: Database, _ id: ID<Change>) throws -> Row? {
-        try db.row("SELECT \(columns) FROM change WHERE uuid = ? AND undoes IS NULL", [id.rawValue])
+        try db.row(
+            "SELECT \(columns) FROM change WHERE uuid = ? AND undoes IS NULL AND \(isVisible)", [id.rawValue])
     }
 
     init(row: Row) throws {

@@ -7,6 +7,8 @@ struct DeliveryImport {
     let db: Database
     let station: PairedStation
     private let stationRow: Int64
+    /// The first reader, who gets what is delivered without a reader of this library, as by an older station.
+    private let firstReader: Int64?
     /// The change in which all books are saved; `nil` if no delivery is confirmed.
     let change: ID<Change>?
     /// For each change that the station has undone but that could not be undone here: its id and the reason.
@@ -18,6 +20,7 @@ struct DeliveryImport {
             throw StationRefusal.none
         }
         (self.db, self.station, stationRow) = (db, station, row)
+        firstReader = try db.value(Int64.self, "SELECT min(id) FROM reader WHERE deleted IS NULL")
         (self.change, self.keptChanges, self.now) = (change, keptChanges, now)
     }
 
@@ -146,7 +149,7 @@ struct DeliveryImport {
             (result.outcome, result.reason) = (.refused, "\(error)")
             return
         }
-        switch try BookSaver(db: db, change: change, now: now).save(confirmed) {
+        switch try BookSaver(db: db, change: change, now: now, otherwise: firstReader).save(confirmed) {
         case .saved(let copy, _), .wishFulfilled(let copy, _), .restored(let copy, _):
             (result.outcome, result.copy, result.change) = (.saved, copy, change.rawValue)
             try set(.confirmed, of: delivery.id)
@@ -177,7 +180,7 @@ extension Preset {
     fileprivate var storable: Preset {
         Preset(
             shelf: shelf?.storable(TextLimit.name), tags: tags.prefix(100).compactMap { $0.storable(TextLimit.name) },
-            status: status, isWishlist: isWishlist)
+            status: status, isWishlist: isWishlist, reader: reader?.storable(TextLimit.name))
     }
 }
 

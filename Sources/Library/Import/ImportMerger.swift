@@ -6,8 +6,9 @@ import GRDB
 /// fields that it has filled in, which are shown to a person.
 ///
 /// A row fills in a copy only once. If the copy still lacks data when the same row is imported again, a person may have
-/// removed the data. The exception is a copy without readings whose status is still To Read: it gets the readings,
-/// because the row may come from a newer export.
+/// removed the data. The exceptions are a copy without readings whose status is still To Read, which gets the readings,
+/// because the row may come from a newer export; and a reader who has had nothing of the copy so far, who gets
+/// everything.
 struct ImportMerger {
     let db: Database
     let stored: StoredBook
@@ -48,6 +49,11 @@ struct ImportMerger {
     }
 
     func fillCopy(from record: CopyRecord) throws -> [String] {
+        guard try isKnownToReader() else {
+            var filled: [String] = []
+            if !isKnown { filled = try fillFacts(from: record.copy.shared) + fillTags(record.copy.tags) }
+            return try filled + addOwn(from: record)
+        }
         if isKnown {
             // If a person had set a status before, the copy would have a reading, perhaps a cancelled one.
             let isUntouched = copy.status == .toRead && copy.readings.isEmpty && copy.deleted == nil
@@ -60,11 +66,47 @@ struct ImportMerger {
         return filled
     }
 
+    /// Returns true if the reader has something of the copy. In a library that has always had one reader, this is true
+    /// for every copy.
+    private func isKnownToReader() throws -> Bool {
+        let ofReader = "WHERE copy = ?1 AND reader = reader()"
+        return try db.row(
+            """
+            SELECT 1 FROM readerCopy \(ofReader) UNION ALL SELECT 1 FROM reading \(ofReader)
+            UNION ALL SELECT 1 FROM note \(ofReader) UNION ALL SELECT 1 FROM quote \(ofReader) LIMIT 1
+            """, [stored.copyRow]) != nil
+    }
+
+    /// Adds all that a record has of a reader who has nothing of the copy.
+    private func addOwn(from record: CopyRecord) throws -> [String] {
+        guard record.hasOwn else { return [] }
+        var record = record
+        // The readings may be another reader's, because they have the same ids.
+        if record.readings.isEmpty, let state = Reading.State(after: record.copy.status) {
+            record.readings = [ReadingRecord(Reading(state: state))]
+        }
+        try record.insertOwn(db, to: stored.copyRow)
+        let copy = record.copy
+        let parts: [(name: String, isFilled: Bool)] = [
+            ("rating", copy.rating != nil), ("favourite", copy.isFavourite), ("wishlist", copy.isOnWishlist),
+            ("recommendedBy", copy.recommendedBy != nil), ("wouldRecommend", copy.wouldRecommend != nil),
+            ("dailyGoal", copy.dailyGoal != nil),
+            ("culturalGoalCategory", copy.countsForCulturalGoal || copy.culturalGoalCategory != nil),
+            ("status", copy.status != .toRead), ("readings", !record.readings.isEmpty),
+            ("notes", !record.notes.isEmpty), ("quotes", !record.quotes.isEmpty),
+        ]
+        return parts.filter(\.isFilled).map(\.name)
+    }
+
     private func fillFacts(from offered: Copy) throws -> [String] {
         var filled: [String] = []
         func fill(_ column: String, _ name: String, _ isEmpty: Bool, _ value: (any DatabaseValueConvertible)?) throws {
             guard isEmpty, let value else { return }
-            try db.run("UPDATE copy SET \(column) = ? WHERE id = ?", [value, stored.copyRow])
+            if column == "shelf" {
+                try db.run("UPDATE copy SET shelf = ? WHERE id = ?", [value, stored.copyRow])
+            } else {
+                try OwnCopy.store([(column, value)], of: stored.copyRow, db)
+            }
             filled.append(name)
         }
         if copy.deleted != nil, offered.deleted == nil {
@@ -108,7 +150,7 @@ struct ImportMerger {
                 try reading.insert(db, at: position, of: stored.copyRow)
             }
             guard copy.status != record.copy.status else { return ["readings"] }
-            try db.run("UPDATE copy SET status = ? WHERE id = ?", [record.copy.status.rawValue, stored.copyRow])
+            try OwnCopy.store([("status", record.copy.status.rawValue)], of: stored.copyRow, db)
             return ["status", "readings"]
         }
         guard !hasIdentities, copy.readings.count == 1, let only = copy.readings.first,
@@ -160,7 +202,8 @@ struct ImportMerger {
         func missing<Item>(_ items: [Item], _ table: String, _ text: (Item) -> String) throws -> [Item] {
             guard !items.isEmpty else { return [] }
             let present = Set(
-                try db.rows("SELECT text FROM \(table) WHERE copy = ?", [stored.copyRow]).map { $0["text"] as String })
+                try db.rows("SELECT text FROM \(table) WHERE copy = ? AND reader = reader()", [stored.copyRow])
+                    .map { $0["text"] as String })
             return items.filter { !present.contains(text($0)) }
         }
         let notes = try missing(record.notes, "note", \.text)

@@ -11,6 +11,8 @@ public actor LibraryImport: BookImport {
     /// The copies that are already taken, because a row with an id of its own was imported into each of them. No other
     /// row is imported into these copies, so that two copies of one edition stay two copies.
     private var claimed: Set<Int64> = []
+    /// The rows of the file's readers, without those who are left out.
+    private var readers: [ID<Reader>: Int64] = [:]
     private var books = 0
 
     /// - Parameter name: the name of the file, which is shown in the change history.
@@ -44,18 +46,19 @@ public actor LibraryImport: BookImport {
     }
 
     private func importBatch(_ rows: [ImportRow], at now: Date, inSavepoints: Bool) async throws -> [ImportResult] {
-        let (name, claimed, books) = (name, claimed, books)
+        let (name, claimed, readers, books) = (name, claimed, readers, books)
         let (part, change) = try await library.changed(.importing, continuing: change, at: now) { db, _ in
-            var importer = RowImporter(db: db, now: now, claimed: claimed)
+            var importer = try RowImporter(db: db, now: now, claimed: claimed, readers: readers)
             let results = try rows.map { row in
                 try inSavepoints ? importer.importInSavepoint(row) : importer.importRow(row)
             }
             let count = books + results.count { $0.isBookInLibrary }
-            let part = Part(results: results, claimed: importer.claimed, books: count)
+            let part = Part(
+                results: results, claimed: importer.claimed, readers: importer.readers, books: count)
             return (part, "imported \(count) book\(count == 1 ? "" : "s") from \(name)")
         }
         if let change { self.change = change }
-        self.claimed = part.claimed
+        (self.claimed, self.readers) = (part.claimed, part.readers)
         self.books = part.books
         return part.results
     }
@@ -63,6 +66,7 @@ public actor LibraryImport: BookImport {
     private struct Part: Sendable {
         var results: [ImportResult]
         var claimed: Set<Int64>
+        var readers: [ID<Reader>: Int64]
         var books: Int
     }
 }
@@ -91,8 +95,9 @@ struct ConnectionTuning {
     /// The values of `temp_store`. Source: https://www.sqlite.org/pragma.html#pragma_temp_store
     enum Temporaries: Int { case inFiles = 0, inMemory = 2 }
 
-    /// The default settings of SQLite.
-    static let standard = ConnectionTuning(cache: 2000, checkpoint: 1000, temporaries: .inFiles)
+    /// The default settings of SQLite but for the cache: 2 MB do not hold the pages of a list of 50 books at 100,000
+    /// copies.
+    static let standard = ConnectionTuning(cache: 4096, checkpoint: 1000, temporaries: .inFiles)
     /// The settings for transactions with hundreds of books. With the default settings, such a transaction would write
     /// the same pages many times.
     static let bulk = ConnectionTuning(cache: 32_768, checkpoint: 8000, temporaries: .inMemory)
@@ -116,11 +121,27 @@ extension LibraryFile {
 
 /// Imports rows inside one change. A book that is already in the library gets only the data that it lacks. Nothing that
 /// a person has entered is overwritten.
+///
+/// What is a reader's own goes to the reader of the access, unless the file says for each reader what is the reader's
+/// own.
 struct RowImporter {
     let db: Database
     let now: Date
     /// The copies that are already taken, because a row with an id of its own was imported into each of them.
     var claimed: Set<Int64>
+    /// The rows of the file's readers, without those who are left out.
+    var readers: [ID<Reader>: Int64]
+    /// The ending of the ids of requests from other systems' rows; empty for the first reader. These systems number
+    /// their books, so the files of two readers have the same ids, but say something else about the books.
+    private let requestSuffix: String
+    private let hasSeveralReaders: Bool
+
+    init(db: Database, now: Date, claimed: Set<Int64>, readers: [ID<Reader>: Int64] = [:]) throws {
+        (self.db, self.now, self.claimed, self.readers) = (db, now, claimed, readers)
+        hasSeveralReaders = try db.hasSeveralReaders
+        requestSuffix =
+            try db.value(String.self, "SELECT ' ' || uuid FROM reader WHERE id = reader() AND id <> 1") ?? ""
+    }
 
     private var matcher: ImportMatcher { ImportMatcher(db: db) }
 
@@ -139,7 +160,7 @@ struct RowImporter {
 
     /// Imports a row in a savepoint, so that a row that the schema refuses changes nothing.
     mutating func importInSavepoint(_ row: ImportRow) throws -> ImportResult {
-        let before = claimed
+        let before = (claimed, readers)
         var result: ImportResult?
         do {
             try db.inSavepoint {
@@ -147,7 +168,7 @@ struct RowImporter {
                 return .commit
             }
         } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
-            claimed = before
+            (claimed, readers) = before
             result = ImportResult(row: row.number, outcome: .refused(reason: Self.reason(error)))
         }
         return result
@@ -175,14 +196,15 @@ struct RowImporter {
 
     private mutating func save(_ item: ConfirmedImport) throws -> ImportResult {
         let (book, confirmed) = (item.book, item.confirmed)
+        let request = book.id == nil ? confirmed.request + requestSuffix : confirmed.request
         func result(_ outcome: ImportResult.Outcome) -> ImportResult {
             ImportResult(
                 row: book.row, title: book.metadata.title ?? book.isbn?.hyphenated, outcome: outcome,
                 doubts: book.doubts)
         }
-        if let known = try matcher.copy(ofRequest: confirmed.request) ?? book.id.flatMap(matcher.copy(_:)) {
+        if let known = try matcher.copy(ofRequest: request) ?? book.id.flatMap(matcher.copy(_:)) {
             if book.id != nil { claimed.insert(known) }
-            return result(try merge(item, into: known, isKnown: true))
+            return result(try merge(item, into: known, as: nil))
         }
         let own = try book.edition.flatMap(matcher.edition(_:))
         // An edition with an id comes from an export of Bookplate, so it is never matched by title.
@@ -195,7 +217,7 @@ struct RowImporter {
             let copy = try matcher.copy(of: edition, except: book.id == nil ? [] : claimed)
         {
             if book.id != nil { claimed.insert(copy) }
-            return result(try merge(item, into: copy, isKnown: false))
+            return result(try merge(item, into: copy, as: request))
         }
         if edition == nil {
             edition = try StoredEdition.insert(
@@ -213,7 +235,8 @@ struct RowImporter {
             record.copy.added = now
             for index in record.notes.indices { record.notes[index].created = now }
         }
-        if book.id == nil { record.requests = [confirmed.request] }
+        if book.id == nil { showNotes(of: &record) }
+        if book.id == nil { record.requests = [request] }
         record.flags = flags(book)
         guard let edition else { return result(.refused(reason: "the import gave no result for this row")) }
         let copy = try record.insert(db, of: edition)
@@ -221,19 +244,30 @@ struct RowImporter {
         return result(.new(record.copy.id))
     }
 
-    private func merge(_ item: ConfirmedImport, into copy: Int64, isKnown: Bool) throws -> ImportResult.Outcome {
+    /// Makes the notes of another system's row visible to all if there is only one reader, so that nothing of readers
+    /// is seen.
+    private func showNotes(of record: inout CopyRecord) {
+        guard !hasSeveralReaders else { return }
+        for index in record.notes.indices { record.notes[index].isPrivate = false }
+    }
+
+    /// - Parameter request: the id of the row's request; `nil` if the row was imported into the copy before.
+    private func merge(
+        _ item: ConfirmedImport, into copy: Int64, as request: String?
+    ) throws -> ImportResult.Outcome {
         guard let stored = try StoredBook.fetch(db, "WHERE copy.id = ?", [copy]).first else {
             throw RowDecodingError(what: "the record of an earlier import refers to a copy that does not exist")
         }
         let merger = ImportMerger(
-            db: db, stored: stored, isKnown: isKnown, isFurther: item.book.isFurther)
+            db: db, stored: stored, isKnown: request == nil, isFurther: item.book.isFurther)
         var record = item.book.record
         if !item.book.hasAdded { for index in record.notes.indices { record.notes[index].created = now } }
+        if item.book.id == nil { showNotes(of: &record) }
         var filled = try merger.fillEdition(
             isbn: item.confirmed.isbn, isbnText: item.confirmed.isbnText, from: item.confirmed.metadata)
         filled += try merger.fillCopy(from: record)
-        if !isKnown {
-            try db.run("INSERT INTO request (id, copy) VALUES (?, ?)", [item.confirmed.request, copy])
+        if let request {
+            try db.run("INSERT INTO request (id, copy) VALUES (?, ?)", [request, copy])
             for flag in flags(item.book) { try flag.insert(db, to: copy) }
         }
         return filled.isEmpty ? .unchanged(stored.book.id) : .merged(stored.book.id, filled: filled)
@@ -255,8 +289,8 @@ extension ImportRow {
 }
 
 extension LibraryFile {
-    /// Returns a temporary copy of the library. The dry run of an import uses such a copy, so that it reports exactly
-    /// what the import would do, without blocking other processes.
+    /// Returns a temporary copy of the library, for the same reader. The dry run of an import uses such a copy, so that
+    /// it reports exactly what the import would do, without blocking other processes.
     ///
     /// The copy is a temporary file that SQLite creates and removes. It needs as much disk space as the library.
     public func temporaryCopy() async throws -> LibraryFile {
@@ -265,6 +299,7 @@ extension LibraryFile {
             let copy = try DatabaseQueue(path: "", configuration: Self.configuration())
             try database.backup(to: copy)
             return LibraryFile(path: nil, device: device, database: copy, lock: nil, clock: clock, zone: zone)
+                .reading(with: readerAccess)
         } catch {
             throw LibraryError.translated(error, path: path ?? ":memory:")
         }

@@ -15,6 +15,7 @@ enum Schema {
         ("5 paired stations, outbox", createHub),
         ("6 the hub's library, stats, sign-in attempts, redo", migrateToVersion6),
         ("7 pending sources", addPendingSources),
+        ("8 readers", addReaders),
     ]
 
     @Sendable private static func migrateToVersion6(_ db: Database) throws {

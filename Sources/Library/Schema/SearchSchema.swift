@@ -2,13 +2,11 @@ import GRDB
 
 extension Schema {
     /// Creates the tables of version 3, which are the search index. ``SearchIndex`` derives their content from the
-    /// books, so they are not logged in changes.
+    /// books, so they are not logged in changes. They stay empty until version 8, which has another index.
     @Sendable static func createSearch(_ db: Database) throws {
         try db.execute(sql: listing)
         try db.execute(sql: searchText)
         try db.execute(sql: staleness)
-        try db.execute(sql: "INSERT INTO searchStale (copy) SELECT id FROM copy")
-        try SearchIndex.rebuild(db)
     }
 
     /// One small row for each copy, with all columns by which lists are sorted and filtered. The index for each sort

@@ -39,7 +39,7 @@ struct BookSearch {
     private let after: PageToken?
     /// The statement that returns the copies that pass the narrowest filter (the one that the fewest copies pass);
     /// `nil` if too many copies pass every filter.
-    private let few: (sql: String, arguments: StatementArguments)?
+    private let few: ListingFilter.Source?
 
     /// The position of a book in the order of the results.
     private typealias Position = PageToken
@@ -48,7 +48,7 @@ struct BookSearch {
         self.db = db
         self.query = query
         filter = try ListingFilter(db, query)
-        text = QueryText(query)
+        text = try QueryText(query, db)
         after = try query.after.map { try PageToken($0, in: query) }
         few = text == nil ? try filter.fewCopies(db) : nil
     }
@@ -70,7 +70,7 @@ struct BookSearch {
             // If there are few copies, sorting them also counts them. Otherwise, the walk through an index ends when
             // the page is full.
             if after == nil, let few {
-                (positions, counted) = try firstOfFew(few.sql, few.arguments, limit + 1)
+                (positions, counted) = try firstOfFew(few, limit + 1)
             } else {
                 positions = try sorted(limit + 1)
             }
@@ -103,7 +103,8 @@ struct BookSearch {
         try Int64.fetchAll(
             db.cachedStatement(
                 sql: """
-                    SELECT searchText.rowid FROM searchText CROSS JOIN listing ON listing.copy = searchText.rowid
+                    SELECT searchText.rowid
+                    FROM searchText CROSS JOIN listing ON \(ListingFilter.row(of: "searchText.rowid"))
                     WHERE searchText MATCH ? AND \(filter.condition) LIMIT ?
                     """), arguments: [text.everywhere] + filter.arguments + [countingLimit])
     }
@@ -119,7 +120,8 @@ struct BookSearch {
             let same = try db.rows(
                 """
                 SELECT copy FROM listing INDEXED BY listingByTitle
-                WHERE title = ? AND copy < ? AND \(filter.condition) ORDER BY copy DESC LIMIT ?
+                WHERE \(ListingFilter.ofReader) AND title = ? AND copy < ? AND \(filter.condition)
+                ORDER BY copy DESC LIMIT ?
                 """, [text.title, after?.copy ?? .max] + filter.arguments + [limit])
             positions = same.map { Position(step: 0, copy: $0[0]) }
         }
@@ -145,7 +147,7 @@ struct BookSearch {
         let isOther = title == nil ? "" : "AND listing.title IS NOT ?"
         return try db.rows(
             """
-            SELECT searchText.rowid FROM searchText CROSS JOIN listing ON listing.copy = searchText.rowid
+            SELECT searchText.rowid FROM searchText CROSS JOIN listing ON \(ListingFilter.row(of: "searchText.rowid"))
             WHERE searchText MATCH ? AND searchText.rowid < ? \(isOther) AND \(filter.condition)
             ORDER BY searchText.rowid DESC LIMIT ?
             """, [condition, before ?? .max] + (title.map { [$0] } ?? []) + filter.arguments + [limit]
@@ -183,17 +185,18 @@ struct BookSearch {
     /// Sorts a few copies in the order of ``sorted(_:)``, and returns the first `limit` of them with their total
     /// number. Each copy is read once.
     private func firstOfFew(
-        _ copies: String, _ arguments: StatementArguments, _ limit: Int
+        _ few: ListingFilter.Source, _ limit: Int
     ) throws -> (positions: [Position], total: Int) {
         let (column, isDescending) = order
+        let (clauses, arguments) = matches(few, along: column)
         let copy = isDescending ? "-listing.copy" : "iif(\(column) IS NULL, -listing.copy, listing.copy)"
         var positions: [Position] = []
         var total = 0
         try db.forEachRow(
             """
-            SELECT listing.copy, listing.\(column) FROM \(Self.joining(copies)) WHERE \(filter.condition)
+            SELECT listing.copy, listing.\(column) \(clauses)
             ORDER BY \(column) IS NULL, \(column) \(isDescending ? "DESC" : "ASC"), \(copy)
-            """, arguments + filter.arguments
+            """, arguments
         ) { row in
             total += 1
             if positions.count < limit { positions.append(Self.position(row)) }
@@ -223,29 +226,37 @@ struct BookSearch {
         _ condition: String, _ values: StatementArguments, _ order: String, _ limit: Int
     ) throws -> [Position] {
         let column = self.order.column
-        let index = "listingBy\(column.prefix(1).uppercased())\(column.dropFirst())"
-        let (tables, arguments): (String, StatementArguments)
-        if let text {
-            tables = "searchText CROSS JOIN listing ON listing.copy = searchText.rowid AND searchText MATCH ?"
-            arguments = [text.isBrief ? text.brief : text.everywhere]
-        } else if let few {
-            tables = Self.joining(few.sql)
-            arguments = few.arguments
-        } else {
-            tables = "listing INDEXED BY \(index)"
-            arguments = []
-        }
+        let (clauses, arguments) = matches(few, along: column)
         let found = try db.rows(
-            """
-            SELECT listing.copy, listing.\(column) FROM \(tables) WHERE \(condition) AND \(filter.condition)
-            ORDER BY \(order) LIMIT ?
-            """, arguments + values + filter.arguments + [limit])
+            "SELECT listing.copy, listing.\(column) \(clauses) AND \(condition) ORDER BY \(order) LIMIT ?",
+            arguments + values + [limit])
         return found.map(Self.position)
     }
 
-    /// Returns a FROM clause that joins the copies from a statement with their rows in `listing`.
-    private static func joining(_ copies: String) -> String {
-        "(\(copies)) AS few CROSS JOIN listing ON listing.copy = few.copy"
+    /// Returns the clauses FROM and WHERE for the present reader's rows of `listing` that match the text and pass the
+    /// filters.
+    ///
+    /// - Parameters:
+    ///   - few: the statement for the only rows that need to be checked; `nil` to check all rows.
+    ///   - column: the column through whose index all rows are walked.
+    private func matches(
+        _ few: ListingFilter.Source?, along column: String
+    ) -> (clauses: String, arguments: StatementArguments) {
+        let (tables, selection): (String, String)
+        var arguments: StatementArguments = []
+        if let text {
+            tables = "searchText CROSS JOIN listing"
+            selection = "\(ListingFilter.row(of: "searchText.rowid")) AND searchText MATCH ?"
+            arguments = [text.isBrief ? text.brief : text.everywhere]
+        } else if let few {
+            tables = "(\(few.sql)) AS few CROSS JOIN listing"
+            selection = "listing.id = few.id"
+            arguments = few.arguments
+        } else {
+            tables = "listing INDEXED BY listingBy\(column.prefix(1).uppercased())\(column.dropFirst())"
+            selection = ListingFilter.ofReader
+        }
+        return ("FROM \(tables) WHERE \(selection) AND \(filter.condition)", arguments + filter.arguments)
     }
 
     // MARK: Counts
@@ -257,24 +268,13 @@ struct BookSearch {
     private func count() throws -> Int {
         if isWhole {
             // SQLite counts a whole table with its smallest index, without reading rows. The trash is small.
-            let all = try db.value(Int.self, "SELECT count(*) FROM listing") ?? 0
-            let trash = try db.value(Int.self, "SELECT count(*) FROM listing WHERE inTrash = 1") ?? 0
+            let all = try db.value(Int.self, "SELECT count(*) FROM copy") ?? 0
+            let trash = try db.value(Int.self, "SELECT count(*) FROM copy WHERE deleted IS NOT NULL") ?? 0
             return query.inTrash ? trash : all - trash
         }
-        let (tables, arguments): (String, StatementArguments)
-        if let text {
-            tables = "searchText CROSS JOIN listing ON listing.copy = searchText.rowid AND searchText MATCH ?"
-            arguments = [text.isBrief ? text.brief : text.everywhere]
-        } else if let source = few ?? filter.outside {
-            tables = Self.joining(source.sql)
-            arguments = source.arguments
-        } else {
-            tables = "listing INDEXED BY listingByAdded"
-            arguments = []
-        }
+        let (clauses, arguments) = matches(few ?? filter.outside, along: "added")
         return try db.value(
-            Int.self, "SELECT count(*) FROM (SELECT 1 FROM \(tables) WHERE \(filter.condition) LIMIT ?)",
-            arguments + filter.arguments + [countingLimit]) ?? 0
+            Int.self, "SELECT count(*) FROM (SELECT 1 \(clauses) LIMIT ?)", arguments + [countingLimit]) ?? 0
     }
 
     private var countingLimit: Int { min(query.countLimit, .max - 1) + 1 }

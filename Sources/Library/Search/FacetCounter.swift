@@ -25,6 +25,7 @@ struct FacetCounter {
         var dates = BookQuery()
         (dates.added, dates.started, dates.finished) = (query.added, query.started, query.finished)
         (dates.zone, dates.inTrash, dates.missing) = (query.zone, query.inTrash, query.missing)
+        (dates.readBy, dates.notReadBy, dates.readByNobody) = (query.readBy, query.notReadBy, query.readByNobody)
         let filter = try ListingFilter(db, dates)
 
         var facets = BookFacets()
@@ -97,15 +98,19 @@ struct FacetCounter {
 
     private func cursor(_ filter: ListingFilter) throws -> RowCursor {
         let columns = "status, rating, isOwned, isOnWishlist, isFavourite, shelf, language, tags, authors"
-        guard let text = QueryText(query) else {
+        guard let text = try QueryText(query, db) else {
             return try Row.fetchCursor(
-                db.cachedStatement(sql: "SELECT \(columns) FROM listing NOT INDEXED WHERE \(filter.condition)"),
+                db.cachedStatement(
+                    sql: """
+                        SELECT \(columns) FROM listing NOT INDEXED
+                        WHERE listing.id BETWEEN reader() << 40 AND ((reader() + 1) << 40) - 1 AND \(filter.condition)
+                        """),
                 arguments: filter.arguments)
         }
         return try Row.fetchCursor(
             db.cachedStatement(
                 sql: """
-                    SELECT \(columns) FROM searchText CROSS JOIN listing ON listing.copy = searchText.rowid
+                    SELECT \(columns) FROM searchText CROSS JOIN listing ON \(ListingFilter.row(of: "searchText.rowid"))
                     WHERE searchText MATCH ? AND \(filter.condition)
                     """),
             arguments: [text.isBrief ? text.brief : text.everywhere] + filter.arguments)

@@ -54,8 +54,11 @@ struct MatchFinder {
         for row in try db.rows(
             """
             SELECT copy, field, text FROM (
-                SELECT copy, 'note' AS field, id, text FROM note WHERE copy IN (SELECT value FROM json_each(?1))
-                UNION ALL SELECT copy, 'quote', id, text FROM quote WHERE copy IN (SELECT value FROM json_each(?1)))
+                SELECT copy, 'note' AS field, id, text FROM note
+                WHERE copy IN (SELECT value FROM json_each(?1)) AND \(Note.isVisible)
+                UNION ALL
+                SELECT copy, 'quote', id, text FROM quote
+                WHERE copy IN (SELECT value FROM json_each(?1)) AND \(Quote.isVisible))
             ORDER BY copy, field, id
             """, [jsonList(copies)])
         { texts[row["copy"], default: []].append(FieldText(field: try row.word("field"), text: row["text"])) }

@@ -1,4 +1,5 @@
 import Bookplate
+import GRDB
 
 /// The parsed text of a query.
 struct QueryText {
@@ -19,15 +20,30 @@ struct QueryText {
     let hasNumber: Bool
     /// True if notes and quotes are searched too.
     let searchesAnnotations: Bool
+    /// The reader whose private notes and quotes are searched too; `nil` for none.
+    private let privateReader: Int64?
 
     /// The maximum numbers of words and letters that a search uses. More words would not narrow the search further.
     private static let (wordLimit, letterLimit) = (16, 512)
 
-    init?(_ query: BookQuery) { self.init(query.text, searchesAnnotations: query.searchesAnnotations) }
+    /// - Returns: `nil` if the text has no words.
+    init?(_ query: BookQuery, _ db: Database) throws {
+        // Without private texts, as in most libraries, the query stays as short as it is.
+        let hasPrivate = """
+            SELECT reader() WHERE seesPrivate() AND (
+                EXISTS (SELECT 1 FROM note WHERE isPrivate = 1 AND reader = reader())
+                OR EXISTS (SELECT 1 FROM quote WHERE isPrivate = 1 AND reader = reader()))
+            """
+        self.init(
+            query.text, searchesAnnotations: query.searchesAnnotations,
+            privateReader: query.text.isEmpty || !query.searchesAnnotations
+                ? nil : try db.value(Int64.self, hasPrivate))
+    }
 
     /// - Returns: `nil` if the text has no words.
-    init?(_ text: String, searchesAnnotations: Bool = true) {
+    init?(_ text: String, searchesAnnotations: Bool = true, privateReader: Int64? = nil) {
         self.searchesAnnotations = searchesAnnotations
+        self.privateReader = privateReader
         let text = String(text.unicodeScalars.prefix(Self.letterLimit))
         var splitter = WordSplitter()
         let words = splitter.words(of: text, for: .query, limit: Self.wordLimit)
@@ -91,7 +107,9 @@ extension QueryText {
 
     /// The query for all books that match.
     var everywhere: String {
-        condition([.title, .number, .author, .subtitle, .series, .tag] + (searchesAnnotations ? [.annotation] : []))
+        condition(
+            [.title, .number, .author, .subtitle, .series, .tag] + (searchesAnnotations ? [.annotation] : [])
+                + (privateReader == nil ? [] : [.privateAnnotation]))
     }
 
     /// The query for a text of one or two letters. It searches only the beginnings of titles and of the parts of
@@ -112,9 +130,14 @@ extension QueryText {
         }
     }
 
+    private func prefix(of field: SearchField) -> String {
+        if field == .privateAnnotation, let privateReader { return SearchDocument.prefix(ofReader: privateReader) }
+        return String(field.rawValue)
+    }
+
     private func condition(_ word: SearchWord, _ fields: [SearchField]) -> String {
         let searched = fields.filter { $0 != .number && (!word.isBrief || $0.hasBriefWords) }
         let sign = word.isPrefix && !word.isBrief ? " *" : ""
-        return "(" + searched.map { "\"\($0.rawValue)\(word.text)\"\(sign)" }.joined(separator: " OR ") + ")"
+        return "(" + searched.map { "\"\(prefix(of: $0))\(word.text)\"\(sign)" }.joined(separator: " OR ") + ")"
     }
 }

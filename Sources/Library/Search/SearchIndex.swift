@@ -16,12 +16,14 @@ extension LibraryFile {
 struct SearchIndex {
     private static let batch = 500
     private let db: Database
+    /// The readers, each of whom has a row of `listing` for every copy.
+    private let readers: [Int64]
     private var splitter = WordSplitter()
 
     /// Updates the index for all copies that triggers have added to `searchStale`. Every write calls this at its end.
     static func update(_ db: Database) throws {
         guard try db.row("SELECT 1 FROM searchStale LIMIT 1") != nil else { return }
-        var index = SearchIndex(db: db)
+        var index = try SearchIndex(db: db)
         // The copies are updated in batches and in ascending order, which is fastest for FTS5. Descending order is
         // slow.
         var last = Int64.min
@@ -49,21 +51,25 @@ struct SearchIndex {
         try db.execute(sql: "INSERT INTO searchText (searchText) VALUES ('optimize')")
     }
 
-    private init(db: Database) { self.db = db }
+    private init(db: Database) throws {
+        self.db = db
+        readers = try Int64.fetchAll(db.cachedStatement(sql: "SELECT id FROM reader WHERE deleted IS NULL ORDER BY id"))
+    }
 
     private mutating func store(_ copies: [Int64]) throws {
         let chosen = jsonList(copies)
         let stored = try StoredIndex(db, copies: chosen)
         let rows = try db.rows(
             """
-            SELECT copy.id, copy.edition, copy.status, copy.rating, copy.isOwned, copy.isOnWishlist, copy.isFavourite,
-                copy.shelf, copy.added, copy.deleted, edition.title, edition.subtitle, edition.series, edition.isbn,
-                edition.isbnText, edition.language
+            SELECT copy.id, copy.edition, copy.isOwned, copy.shelf, copy.added, copy.deleted, edition.title,
+                edition.subtitle, edition.series, edition.isbn, edition.isbnText, edition.language
             FROM copy JOIN edition ON edition.id = copy.edition
             WHERE copy.id IN (SELECT value FROM json_each(?)) ORDER BY copy.id
             """, [chosen])
         for copy in Set(copies).subtracting(rows.map { $0["id"] as Int64 }).sorted() {
-            try db.run("DELETE FROM listing WHERE copy = ?", [copy])
+            for reader in readers {
+                try db.run("DELETE FROM listing WHERE id = ?", [OwnPlace(reader: reader, copy: copy).listingRow])
+            }
             try db.run("DELETE FROM searchText WHERE rowid = ?", [copy])
         }
         guard !rows.isEmpty else { return }
@@ -89,24 +95,31 @@ struct SearchIndex {
         if let text = row["series"] as String? { document.add(splitter.words(of: text, for: .index), .series) }
         for tag in tags { document.add(splitter.words(of: tag.name, for: .index), .tag) }
         for text in related.annotations[copy] ?? [] { document.add(splitter.words(of: text, for: .index), .annotation) }
+        for (reader, text) in related.privateAnnotations[copy] ?? [] {
+            document.add(splitter.words(of: text, for: .index), privateTo: reader)
+        }
 
-        let status: Copy.Status = try row.word("status")
-        let reading = status == .toRead ? nil : related.readings[copy]
         let titleKey = title.map { sortKey($0) }
         let authorKey = authors.first { $0.isAuthor }.map { sortKey($0.name) + "\u{1}" + (titleKey ?? "") }
-        let listed: [(any DatabaseValueConvertible)?] = [
-            copy, (row["deleted"] as Int64?) != nil, Copy.Status.allCases.firstIndex(of: status),
-            row["rating"] as Int?,
-            row["isOwned"] as Bool, row["isOnWishlist"] as Bool, row["isFavourite"] as Bool, row["shelf"] as Int64?,
-            row["language"] as String?, row["added"] as Int64, reading?.started, reading?.finished,
-            tags.map { String($0.row) }.joined(separator: " "),
-            authors.map { String($0.row) }.joined(separator: " "), titleKey, authorKey,
-        ]
-        if stored.listing[copy] != listed.map({ $0?.databaseValue ?? .null }) {
+        let (tagRows, authorRows) = (
+            tags.map { String($0.row) }.joined(separator: " "), authors.map { String($0.row) }.joined(separator: " ")
+        )
+        for reader in readers {
+            let place = OwnPlace(reader: reader, copy: copy)
+            let own = related.own[place] ?? OwnFacts()
+            let reading = own.status == .toRead ? nil : related.readings[place]
+            let listed: [(any DatabaseValueConvertible)?] = [
+                place.listingRow, reader, copy, (row["deleted"] as Int64?) != nil,
+                Copy.Status.allCases.firstIndex(of: own.status),
+                own.rating, row["isOwned"] as Bool, own.isOnWishlist, own.isFavourite, row["shelf"] as Int64?,
+                row["language"] as String?, row["added"] as Int64, reading?.started, reading?.finished, tagRows,
+                authorRows, titleKey, authorKey,
+            ]
+            guard stored.listing[place] != listed.map({ $0?.databaseValue ?? .null }) else { continue }
             try db.run(
                 """
                 INSERT OR REPLACE INTO listing (\(StoredIndex.columns))
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """, StatementArguments(listed))
         }
         guard stored.words[copy] != document.text else { return }
@@ -138,20 +151,40 @@ struct SearchIndex {
     }
 }
 
+/// A reader and a copy, by their row ids.
+private struct OwnPlace: Hashable {
+    var reader: Int64
+    var copy: Int64
+
+    /// The row id in `listing`.
+    var listingRow: Int64 { reader << 40 + copy }
+}
+
+/// The part of a reader's opinion of a copy by which lists are sorted and filtered.
+private struct OwnFacts {
+    var status = Copy.Status.toRead
+    var rating: Int?
+    var isOnWishlist = false
+    var isFavourite = false
+}
+
 /// The rows that the index has for a batch of copies.
 private struct StoredIndex {
     static let columns = """
-        copy, inTrash, status, rating, isOwned, isOnWishlist, isFavourite, shelf, language, added, started, finished, tags,
+        id, reader, copy, inTrash, status, rating, isOwned, isOnWishlist, isFavourite, shelf, language, added, started, finished, tags,
             authors, title, author
         """
 
-    var listing: [Int64: [DatabaseValue]] = [:]
+    var listing: [OwnPlace: [DatabaseValue]] = [:]
     var words: [Int64: String] = [:]
 
     init(_ db: Database, copies: String) throws {
         for row in try db.rows(
-            "SELECT \(Self.columns) FROM listing WHERE copy IN (SELECT value FROM json_each(?))", [copies])
-        { listing[row["copy"]] = Array(row.databaseValues) }
+            """
+            SELECT \(Self.columns) FROM listing
+            WHERE id IN (SELECT (reader.id << 40) + value FROM reader, json_each(?))
+            """, [copies])
+        { listing[OwnPlace(reader: row["reader"], copy: row["copy"])] = Array(row.databaseValues) }
         for row in try db.rows(
             "SELECT rowid, words FROM searchText WHERE rowid IN (SELECT value FROM json_each(?))", [copies])
         { words[row["rowid"]] = row["words"] }
@@ -164,8 +197,10 @@ private struct IndexedRows {
     var authors: [Int64: [(row: Int64, name: String, isAuthor: Bool)]] = [:]
     var tags: [Int64: [(row: Int64, name: String)]] = [:]
     var annotations: [Int64: [String]] = [:]
-    /// The dates of the reading that is shown for the book, which is the last reading that is not cancelled.
-    var readings: [Int64: (started: String?, finished: String?)] = [:]
+    var privateAnnotations: [Int64: [(reader: Int64, text: String)]] = [:]
+    var own: [OwnPlace: OwnFacts] = [:]
+    /// The dates of the reading that is shown for the book, which is the reader's last reading that is not cancelled.
+    var readings: [OwnPlace: (started: String?, finished: String?)] = [:]
 
     init(_ db: Database, copies: String, editions: String) throws {
         for row in try db.rows(
@@ -185,18 +220,39 @@ private struct IndexedRows {
         { tags[row["copy"], default: []].append((row["tag"], row["displayName"])) }
         for row in try db.rows(
             """
-            SELECT copy, text FROM (
-                SELECT copy, 0 AS kind, id, text FROM note WHERE copy IN (SELECT value FROM json_each(?1))
-                UNION ALL SELECT copy, 1, id, text FROM quote WHERE copy IN (SELECT value FROM json_each(?1)))
+            SELECT copy, text, iif(isPrivate, reader, NULL) AS reader FROM (
+                SELECT copy, 0 AS kind, id, text, reader, isPrivate FROM note
+                WHERE copy IN (SELECT value FROM json_each(?1))
+                UNION ALL
+                SELECT copy, 1, id, text, reader, isPrivate FROM quote
+                WHERE copy IN (SELECT value FROM json_each(?1)))
+            WHERE reader IN (SELECT id FROM reader WHERE deleted IS NULL)
             ORDER BY copy, kind, id
             """, [copies])
-        { annotations[row["copy"], default: []].append(row["text"]) }
+        {
+            if let reader = row["reader"] as Int64? {
+                privateAnnotations[row["copy"], default: []].append((reader, row["text"]))
+            } else {
+                annotations[row["copy"], default: []].append(row["text"])
+            }
+        }
         for row in try db.rows(
             """
-            SELECT copy, started, finished FROM reading
-            WHERE copy IN (SELECT value FROM json_each(?)) AND state <> 'cancelled' ORDER BY copy, position, id
+            SELECT reader, copy, status, rating, isOnWishlist, isFavourite FROM readerCopy
+            WHERE copy IN (SELECT value FROM json_each(?))
             """, [copies])
-        { readings[row["copy"]] = (row["started"], row["finished"]) }
+        {
+            own[OwnPlace(reader: row["reader"], copy: row["copy"])] = OwnFacts(
+                status: try row.word("status"), rating: row["rating"], isOnWishlist: row["isOnWishlist"],
+                isFavourite: row["isFavourite"])
+        }
+        for row in try db.rows(
+            """
+            SELECT reader, copy, started, finished FROM reading
+            WHERE copy IN (SELECT value FROM json_each(?)) AND state <> 'cancelled'
+            ORDER BY copy, reader, position, id
+            """, [copies])
+        { readings[OwnPlace(reader: row["reader"], copy: row["copy"])] = (row["started"], row["finished"]) }
     }
 }
 
@@ -212,12 +268,15 @@ enum SearchField: Character, CaseIterable {
     case tag = "g"
     /// The texts of notes and quotes.
     case annotation = "r"
+    /// The texts of private notes and quotes. The letter is followed by their reader; see
+    /// ``SearchDocument/prefix(ofReader:)``.
+    case privateAnnotation = "p"
 
     /// True if words of one or two letters are searched in this field.
     var hasBriefWords: Bool {
         switch self {
         case .opening, .title, .author, .subtitle, .series: true
-        case .number, .tag, .annotation: false
+        case .number, .tag, .annotation, .privateAnnotation: false
         }
     }
 }
@@ -237,6 +296,13 @@ struct SearchDocument {
                 add(String(field.rawValue) + String(word.text.unicodeScalars.prefix(length)))
             }
         }
+    }
+
+    /// Returns the beginning of the words that only one reader finds.
+    static func prefix(ofReader reader: Int64) -> String { "\(SearchField.privateAnnotation.rawValue)\(reader)r" }
+
+    mutating func add(_ found: [SearchWord], privateTo reader: Int64) {
+        for word in found { add(Self.prefix(ofReader: reader) + word.text) }
     }
 
     /// Adds the forms in which a person may search for a number: the 13 digits, the ISBN-10, and the number as it was

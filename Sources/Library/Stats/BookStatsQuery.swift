@@ -17,7 +17,8 @@ struct BookStatsQuery {
                 id: book.id, title: metadata.title, authors: metadata.authorNames, isbn: book.edition.isbn,
                 edition: book.edition.id), status: book.copy.status, pageCount: metadata.pageCount)
         let rows = try db.rows(
-            "SELECT id, uuid FROM reading WHERE copy = ? AND state <> 'cancelled'", [stored.copyRow])
+            "SELECT id, uuid FROM reading WHERE copy = ? AND reader = reader() AND state <> 'cancelled'",
+            [stored.copyRow])
         let rowIDs = Dictionary(uniqueKeysWithValues: rows.map { ($0["uuid"] as String, $0["id"] as Int64) })
         let dayStats = try DayStatsQuery(db, in: zone)
         let days = try dayStats.readings(Array(rowIDs.values))
@@ -38,14 +39,9 @@ struct BookStatsQuery {
                 forecast: forecast,
                 pagesPerDay: reading.pagesPerDay(pageCount: metadata.pageCount) ?? forecast.pagesPerDay)
         }
-        var allDays: [CalendarDay: DayStats] = [:]
-        for day in days.values.joined() { allDays[day.day, default: DayStats(day: day.day)].add(day) }
-        let inOrder = allDays.values.sorted { $0.day < $1.day }
-        let totals = Totals(inOrder, [], in: .all)
-        (stats.minutes, stats.pages, stats.sessions) = (totals.minutes, totals.pages, totals.sessions)
-        (stats.daysRead, stats.pace) = (totals.daysRead, totals.pace)
+        let allDays = stats.sumReadings()
         stats.lastRead = try lastRead()
-        stats.dailyGoal = book.copy.dailyGoal.map { DailyGoal(goal: $0, days: inOrder, today: today) }
+        stats.dailyGoal = book.copy.dailyGoal.map { DailyGoal(goal: $0, days: allDays, today: today) }
         stats.pause = try pause(today: today)
         return stats
     }
@@ -59,12 +55,12 @@ struct BookStatsQuery {
                 SELECT (SELECT session."end" FROM session
                     WHERE session.reading = reading.id AND session."end" IS NOT NULL
                     ORDER BY session.start DESC LIMIT 1) AS at
-                FROM reading WHERE copy = ?1 AND state <> 'cancelled'
+                FROM reading WHERE copy = ?1 AND reader = reader() AND state <> 'cancelled'
                 UNION ALL
                 SELECT (SELECT entry.at FROM progressEntry entry
                     WHERE entry.reading = reading.id AND entry.isAutomatic = 0 AND entry.session IS NULL
                     ORDER BY entry.at DESC LIMIT 1)
-                FROM reading WHERE copy = ?1 AND state <> 'cancelled')
+                FROM reading WHERE copy = ?1 AND reader = reader() AND state <> 'cancelled')
             """, [stored.copyRow]
         ).map(Date.init(milliseconds:))
     }
@@ -72,6 +68,39 @@ struct BookStatsQuery {
     private func pause(today: CalendarDay) throws -> Pause? {
         guard stored.book.copy.status == .reading else { return nil }
         return try ReadingNowRow.fetch(db, copy: stored.copyRow)?.pause(today: today, in: zone)
+    }
+}
+
+extension BookStats {
+    /// Creates the stats of a copy for all readers together. They list one reader's readings after another's.
+    ///
+    /// - Parameter readers: the stats of the same copy for each reader.
+    /// - Returns: `nil` if there are none.
+    init?(merging readers: [BookStats]) {
+        guard var stats = readers.first else { return nil }
+        stats.status = Copy.Status.forEverybody.last { status in readers.contains { $0.status == status } } ?? .toRead
+        stats.readings = readers.flatMap(\.readings)
+        _ = stats.sumReadings()
+        stats.lastRead = readers.compactMap(\.lastRead).max()
+        stats.dailyGoal = nil
+        // The book is paused if nobody goes on reading it.
+        let pauses = readers.filter { $0.status == .reading }.map(\.pause)
+        stats.pause =
+            pauses.contains(nil) ? nil : pauses.compactMap(\.self).min { $0.daysSinceLast < $1.daysSinceLast }
+        self = stats
+    }
+
+    /// Sets the sums over all readings.
+    ///
+    /// - Returns: the days on which the book was read, oldest first.
+    fileprivate mutating func sumReadings() -> [DayStats] {
+        var days: [CalendarDay: DayStats] = [:]
+        for day in readings.flatMap(\.days) { days[day.day, default: DayStats(day: day.day)].add(day) }
+        let inOrder = days.values.sorted { $0.day < $1.day }
+        let totals = Totals(inOrder, [], in: .all)
+        (minutes, pages, sessions) = (totals.minutes, totals.pages, totals.sessions)
+        (daysRead, pace) = (totals.daysRead, totals.pace)
+        return inOrder
     }
 }
 

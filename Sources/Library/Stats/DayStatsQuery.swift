@@ -21,22 +21,19 @@ struct DayStatsQuery {
         local = LocalDays(in: zone, from: first ?? Date(milliseconds: 0), through: last ?? Date(milliseconds: 0))
     }
 
-    /// The query for the readings that the stats leave out: cancelled readings, and readings of copies in the trash.
-    static let uncounted = """
-        (SELECT id FROM reading WHERE state = 'cancelled'
-        UNION ALL SELECT reading.id FROM copy JOIN reading ON reading.copy = copy.id WHERE copy.deleted IS NOT NULL)
-        """
-
     /// Returns the days in a period on which something was read, for the whole library, oldest first.
     func library(in period: Period = .all) throws -> [DayStats] {
-        func isCounted(_ table: String, _ bounds: String) -> String {
-            "\(bounds)\(table).reading NOT IN \(Self.uncounted)"
-        }
+        let (isOwn, isCounted) = (
+            try db.isOwn("reading.reader"), "reading.state <> 'cancelled' AND copy.deleted IS NULL"
+        )
+        let sessions = "session JOIN reading ON reading.id = session.reading JOIN copy ON copy.id = reading.copy"
+        // The plus sign before a condition keeps SQLite from taking it for one that few readings meet. A scan of all
+        // entries is faster than a search for those of each reading, because most belong to sessions and are left out.
         let (sessionBounds, sessionArguments) = Self.bounds(of: period, on: "session.start")
         let (entryBounds, entryArguments) = Self.bounds(of: period, on: "entry.at")
         let days = try days(
-            sessionRows("0", from: "session", where: isCounted("session", sessionBounds)), sessionArguments,
-            entryDays("0", where: isCounted("entry", entryBounds)), entryArguments)
+            sessionRows("0", from: sessions, where: "\(sessionBounds)\(isOwn) AND \(isCounted)"), sessionArguments,
+            entryDays("0", where: "\(entryBounds)+\(isOwn) AND \(isCounted)"), entryArguments)
         return (days[0] ?? []).filter { period.contains($0.day) }
     }
 
@@ -61,7 +58,10 @@ struct DayStatsQuery {
     /// Returns the days on which the copies with these row ids were read, oldest first. Leaves out cancelled readings
     /// and copies in the trash.
     func copies(_ copies: ClosedRange<Int64>) throws -> [DayStats] {
-        let isCounted = "copy.id BETWEEN ? AND ? AND copy.deleted IS NULL AND reading.state <> 'cancelled'"
+        let isCounted = """
+            copy.id BETWEEN ? AND ? AND copy.deleted IS NULL AND reading.reader = reader()
+                AND reading.state <> 'cancelled'
+            """
         let bounds: StatementArguments = [copies.lowerBound, copies.upperBound]
         // Sessions come in the order of their readings, as in blocks(of:), because sums of fractions depend on it.
         let readings = "SELECT reading.id FROM copy CROSS JOIN reading ON reading.copy = copy.id WHERE \(isCounted)"
@@ -74,30 +74,27 @@ struct DayStatsQuery {
     /// Returns the days on which copies were read, oldest first, for all blocks of copies at once. Leaves out the same
     /// as ``copies(_:)``.
     ///
-    /// A scan of an index takes a third of the time that a search for the sessions of each reading would take.
-    ///
     /// - Parameter block: the SQL expression for a copy's block.
     func blocks(of block: String) throws -> [Int64: [DayStats]] {
-        let isCounted = "copy.deleted IS NULL AND reading.state <> 'cancelled'"
-        var blocks: [Int64: Int64] = [:]
-        try db.forEachRow(
-            "SELECT reading.id, \(block) FROM reading JOIN copy ON copy.id = reading.copy WHERE \(isCounted)"
-        ) { blocks[$0[0]] = $0[1] }
+        // The plus sign is explained in library(in:).
+        let isCounted = "copy.deleted IS NULL AND +reading.reader = reader() AND reading.state <> 'cancelled'"
+        // The sessions of each reading are looked up, so that those of other readers are not read.
+        let sessions = """
+            reading NOT INDEXED CROSS JOIN copy ON copy.id = reading.copy
+                CROSS JOIN \(Self.sessionsByReading) ON session.reading = reading.id
+            """
         return try days(
-            sessionRows("session.reading", from: Self.sessionsByReading, where: "true"), [],
-            entryDays(block, where: isCounted), [], of: { blocks[$0] })
+            sessionRows(block, from: sessions, where: isCounted), [], entryDays(block, where: isCounted), [])
     }
 
     private static let sessionsByReading = "session INDEXED BY sessionByReading"
 
     /// Sums the results of ``sessionRows(_:from:where:)`` and ``entryDays(_:where:)`` by group and day.
     ///
-    /// - Parameter group: returns the group of the first column of a session, or `nil` to leave the session out. The
-    ///   default is the column itself.
     /// - Returns: the days of each group, oldest first.
     private func days(
         _ sessions: String, _ sessionArguments: StatementArguments, _ entries: String,
-        _ entryArguments: StatementArguments, of group: (Int64) -> Int64? = { $0 }
+        _ entryArguments: StatementArguments
     ) throws -> [Int64: [DayStats]] {
         var days: [Int64: [Int: DayStats]] = [:]
         // The days of one group are kept at hand, since many rows of the same group follow one another.
@@ -110,18 +107,13 @@ struct DayStatsQuery {
             change(&ofCurrent[day, default: DayStats(day: CalendarDay(number: day))])
         }
         var finder = DayFinder(local)
-        // Many sessions of the same reading follow one another, too.
-        var last: (column: Int64, group: Int64?) = (.min, nil)
         // Sessions are grouped here and not in SQL, because SQLite would have to sort them first.
         try db.forEachRow(sessions, sessionArguments) { row in
-            let column: Int64 = row[0]
-            if column != last.column { last = (column, group(column)) }
-            guard let group = last.group else { return }
             let (start, end): (Int64, Int64) = (row[1], row[2])
             let (from, to): (Int, Int) = (row[3], row[4])
             // The numbers of a damaged file can be so far apart that their sums overflow.
             let (minutes, pages) = (Int((end &- start) / 60_000), max(0, min(StatsLimit.pages, to &- from)))
-            add(group, finder.day(of: start)) { day in
+            add(row[0], finder.day(of: start)) { day in
                 day.sessions += 1
                 day.minutes &+= minutes
                 day.pages += pages

@@ -8,8 +8,28 @@ struct HomeQuery {
     let now: Date
     let zone: TimeZone
     private static let recentlyReadLimit = 5
+    /// The number of copies up to which sorting all that were read is just as fast as walking through the dates of all
+    /// readings, of which most may be other readers'.
+    private static let few = 500
 
+    /// Returns the home page of the reader or, for everybody, what is latest on those of all readers.
     func home(limit: Int) throws -> Home {
+        guard try db.isEverybody else { return try ofReader(limit: limit) }
+        let homes = try db.forEachReader { reader in
+            var home = try ofReader(limit: limit)
+            for index in home.readingNow.indices { home.readingNow[index].reader = reader }
+            for index in home.recentlyRead.indices { home.recentlyRead[index].reader = reader }
+            return home
+        }
+        let readingNow = homes.flatMap(\.readingNow).sorted { $1.place < $0.place }
+        let recentlyRead = homes.flatMap(\.recentlyRead).sorted { $1.place < $0.place }
+        return Home(
+            today: CalendarDay(now, in: zone), readingNow: Array(readingNow.prefix(max(0, limit))),
+            readingCount: homes.reduce(0) { $0 + $1.readingCount },
+            recentlyRead: Array(recentlyRead.prefix(Self.recentlyReadLimit)))
+    }
+
+    private func ofReader(limit: Int) throws -> Home {
         let today = CalendarDay(now, in: zone)
         let rows = try ReadingNowRow.fetch(db, limit: max(0, limit))
         let books = try books(rows.map(\.copy))
@@ -30,10 +50,9 @@ struct HomeQuery {
                 lastActivity: row.lastActivity,
                 pagesToday: days.last { $0.day == today }?.pages ?? 0)
         }
-        let count = try db.value(
-            Int.self, "SELECT count(*) FROM copy WHERE status = 'reading' AND deleted IS NULL")
+        let count = try NewestActivity.count(db)
         return Home(
-            today: today, readingNow: readingNow, readingCount: count ?? 0, recentlyRead: try recentlyRead())
+            today: today, readingNow: readingNow, readingCount: count, recentlyRead: try recentlyRead())
     }
 
     private func books(_ copies: [Int64]) throws -> [Int64: Book] {
@@ -42,28 +61,43 @@ struct HomeQuery {
     }
 
     private func runningSession() throws -> (reading: Int64, session: Session)? {
-        try db.row("SELECT reading, uuid, start, \"end\", startPage, endPage FROM session WHERE \"end\" IS NULL").map {
-            ($0["reading"], Session(row: $0))
-        }
+        try db.row(
+            """
+            SELECT reading, uuid, start, "end", startPage, endPage FROM session
+            WHERE "end" IS NULL AND reader = reader()
+            """
+        ).map { ($0["reading"], Session(row: $0)) }
     }
 
     /// Returns the books that were read most recently. Books with a finished date come first, in the order of this
     /// date, latest first. Books without such a date follow, in the order in which they were set to Read, latest first.
     private func recentlyRead() throws -> [RecentlyRead] {
-        // This query almost always finds enough books, and reads only the first rows of an index.
+        let count = try db.value(
+            Int.self,
+            """
+            SELECT count(*) FROM (
+                SELECT 1 FROM readerCopy WHERE reader = reader() AND status = 'read' LIMIT \(Self.few + 1))
+            """)
+        // If there are many, the walk almost always finds enough books in the first rows of the index.
+        let readings =
+            count ?? 0 > Self.few
+            ? "reading INDEXED BY readingByFinished CROSS JOIN readerCopy own ON own.copy = reading.copy"
+            : "readerCopy own CROSS JOIN reading ON reading.copy = own.copy"
         var copies = try db.rows(
             """
-            SELECT copy.id FROM reading JOIN copy ON copy.id = reading.copy
-            WHERE reading.finished IS NOT NULL AND copy.status = 'read' AND copy.deleted IS NULL
-                AND reading.id = \(ReadingNowRow.shownReading)
+            SELECT copy.id FROM \(readings) CROSS JOIN copy ON copy.id = own.copy
+            WHERE reading.finished IS NOT NULL AND reading.reader = reader() AND own.reader = reader()
+                AND own.status = 'read' AND copy.deleted IS NULL AND reading.id = \(ReadingNowRow.shownReading)
             ORDER BY reading.finished DESC, reading.id DESC LIMIT ?
             """, [Self.recentlyReadLimit]
         ).map { $0[0] as Int64 }
         if copies.count < Self.recentlyReadLimit {
             copies += try db.rows(
                 """
-                SELECT copy.id FROM copy LEFT JOIN reading ON reading.id = \(ReadingNowRow.shownReading)
-                WHERE copy.status = 'read' AND copy.deleted IS NULL AND reading.finished IS NULL
+                SELECT copy.id FROM readerCopy own CROSS JOIN copy ON copy.id = own.copy
+                    LEFT JOIN reading ON reading.id = \(ReadingNowRow.shownReading)
+                WHERE own.reader = reader() AND own.status = 'read' AND copy.deleted IS NULL
+                    AND reading.finished IS NULL
                 ORDER BY coalesce((SELECT max(at) FROM progressEntry WHERE progressEntry.reading = reading.id),
                     copy.added) DESC, copy.id DESC LIMIT ?
                 """, [Self.recentlyReadLimit - copies.count]
@@ -71,6 +105,19 @@ struct HomeQuery {
         }
         let books = try books(copies)
         return copies.compactMap { books[$0].map(RecentlyRead.init) }
+    }
+}
+
+/// The values by which the queries of the home page sort its books.
+extension ReadingNow {
+    fileprivate var place: Date { lastActivity ?? book.copy.added }
+}
+
+extension RecentlyRead {
+    /// Books without a date come last, those marked as Read last first.
+    fileprivate var place: (String, Date) {
+        if let finished { return (finished.description, .distantPast) }
+        return ("", book.copy.reading?.progress?.at ?? book.copy.added)
     }
 }
 
@@ -89,7 +136,8 @@ struct ReadingNowRow {
     /// The SQL expression for a copy's last reading that is not cancelled. This reading is shown for the copy, unless
     /// the copy's status is To Read.
     static let shownReading = """
-        (SELECT shown.id FROM reading shown WHERE shown.copy = copy.id AND shown.state <> 'cancelled'
+        (SELECT shown.id FROM reading shown
+        WHERE shown.copy = copy.id AND shown.reader = reader() AND shown.state <> 'cancelled'
         ORDER BY shown.position DESC, shown.id DESC LIMIT 1)
         """
 
@@ -109,8 +157,7 @@ struct ReadingNowRow {
         let newest = limit < 0 ? nil : try NewestActivity(db: db, limit: limit).copies()
         return try db.rows(
             """
-            \(selection) WHERE copy.status = 'reading' AND copy.deleted IS NULL
-                \(newest == nil ? "" : "AND copy.id IN (SELECT value FROM json_each(?))")
+            \(beingRead) \(newest == nil ? "" : "AND own.copy IN (SELECT value FROM json_each(?))")
             ORDER BY coalesce(activity, copy.added) DESC, copy.id DESC LIMIT ?
             """, newest.map { [jsonList($0), limit] } ?? [limit]
         ).map(ReadingNowRow.init)
@@ -118,22 +165,27 @@ struct ReadingNowRow {
 
     /// Fetches the copies of a range of row ids that are being read, in any order.
     static func fetch(_ db: Database, copies: ClosedRange<Int64>) throws -> [ReadingNowRow] {
-        try db.rows(
-            """
-            \(selection) WHERE copy.status = 'reading' AND copy.deleted IS NULL AND copy.id BETWEEN ? AND ?
-            """, [copies.lowerBound, copies.upperBound]
-        ).map(ReadingNowRow.init)
+        try db.rows("\(beingRead) AND own.copy BETWEEN ? AND ?", [copies.lowerBound, copies.upperBound])
+            .map(ReadingNowRow.init)
     }
 
     /// Fetches one copy, which may have any status.
     static func fetch(_ db: Database, copy: Int64) throws -> ReadingNowRow? {
-        try db.row("\(selection) WHERE copy.id = ?", [copy]).map(ReadingNowRow.init)
+        try db.row("\(selection(from: "copy")) WHERE copy.id = ?", [copy]).map(ReadingNowRow.init)
     }
 
-    private static let selection = """
-        SELECT copy.id AS copyRow, copy.added, reading.id AS readingRow, reading.started, \(lastActivity) AS activity
-        FROM copy LEFT JOIN reading ON reading.id = \(shownReading)
+    private static let beingRead = """
+        \(selection(from: "readerCopy own CROSS JOIN copy ON copy.id = own.copy"))
+        WHERE own.reader = reader() AND own.status = 'reading' AND copy.deleted IS NULL
         """
+
+    /// - Parameter copies: the FROM clause, which contains the table copy.
+    private static func selection(from copies: String) -> String {
+        """
+        SELECT copy.id AS copyRow, copy.added, reading.id AS readingRow, reading.started, \(lastActivity) AS activity
+        FROM \(copies) LEFT JOIN reading ON reading.id = \(shownReading)
+        """
+    }
 
     private init(_ row: Row) throws {
         copy = row["copyRow"]
@@ -162,11 +214,23 @@ struct NewestActivity {
     /// all copies that are being read is faster than walking further.
     private static let maxSteps = 5_000
 
+    /// Returns the number of copies that are being read. Those in the trash, which are few, are subtracted, so that the
+    /// others need not be looked up.
+    static func count(_ db: Database) throws -> Int {
+        try db.value(
+            Int.self,
+            """
+            SELECT (SELECT count(*) FROM readerCopy WHERE reader = reader() AND status = 'reading')
+                - (SELECT count(*) FROM copy CROSS JOIN readerCopy own ON own.copy = copy.id
+                    WHERE copy.deleted IS NOT NULL AND own.reader = reader() AND own.status = 'reading')
+            """) ?? 0
+    }
+
     /// - Returns: at least the first `limit` copies, including all copies that have the same time as the last of them;
     ///   `nil` if sorting all copies is faster.
     func copies() throws -> [Int64]? {
-        let count = try db.value(Int.self, "SELECT count(*) FROM copy WHERE status = 'reading' AND deleted IS NULL")
-        guard limit > 0, count ?? 0 > max(Self.many, 4 * limit) else { return nil }
+        let count = try Self.count(db)
+        guard limit > 0, count > max(Self.many, 4 * limit) else { return nil }
         var activity: [Int64: Int64] = [:]
         for (table, time, index) in [
             ("progressEntry", "at", "progressEntryByAt"), ("session", "start", "sessionByStart"),
@@ -180,7 +244,8 @@ struct NewestActivity {
         let added = try db.rows(
             """
             SELECT id FROM copy INDEXED BY copyByAdded
-            WHERE added >= ? AND status = 'reading' AND deleted IS NULL
+                CROSS JOIN readerCopy own ON own.copy = copy.id AND own.reader = reader()
+            WHERE added >= ? AND own.status = 'reading' AND deleted IS NULL
             """, [times[limit - 1]]
         ).map { $0[0] as Int64 }
         return Array(activity.keys) + added
@@ -194,10 +259,11 @@ struct NewestActivity {
         let rows = try Row.fetchCursor(
             db.cachedStatement(
                 sql: """
-                    SELECT reading.copy, moment.\(time), copy.status = 'reading' AND copy.deleted IS NULL
-                        AND reading.id = \(ReadingNowRow.shownReading)
+                    SELECT reading.copy, moment.\(time), CASE WHEN reading.reader = reader() THEN EXISTS (
+                        SELECT 1 FROM readerCopy own CROSS JOIN copy ON copy.id = own.copy
+                        WHERE own.copy = reading.copy AND own.reader = reading.reader AND own.status = 'reading'
+                            AND copy.deleted IS NULL AND reading.id = \(ReadingNowRow.shownReading)) ELSE 0 END
                     FROM \(table) moment INDEXED BY \(index) CROSS JOIN reading ON reading.id = moment.reading
-                        CROSS JOIN copy ON copy.id = reading.copy
                     ORDER BY moment.\(time) DESC
                     """))
         while let row = try rows.next() {

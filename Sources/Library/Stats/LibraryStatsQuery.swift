@@ -13,8 +13,8 @@ extension LibraryFile: Stats {
             let blocks = try statsBlocks.all(db, in: zone)
             let memories = MemoriesQuery(readings: blocks.flatMap(\.readings), today: today)
             return YearSoFar(
-                today: today, days: blocks.days, finishes: blocks.finishes, yearlyGoal: try goal(db, .yearlyGoal),
-                dailyGoal: try goal(db, .dailyGoal),
+                today: today, days: blocks.days, finishes: blocks.finishes, yearlyGoal: try ownGoal(db, .yearlyGoal),
+                dailyGoal: try ownGoal(db, .dailyGoal),
                 memories: try memories.dated(db, limit: YearSoFar.mostMemories))
         }
     }
@@ -29,8 +29,8 @@ extension LibraryFile: Stats {
             let pauses = PausesQuery(blocks: blocks, today: today)
             return Overview(
                 period: period, days: blocks.days, finishes: blocks.finishes,
-                recentPace: try LibraryStatsQuery.recentPace(db), yearlyGoal: try goal(db, .yearlyGoal),
-                dailyGoal: try goal(db, .dailyGoal), challengeYear: year,
+                recentPace: try LibraryStatsQuery.recentPace(db), yearlyGoal: try ownGoal(db, .yearlyGoal),
+                dailyGoal: try ownGoal(db, .dailyGoal), challengeYear: year,
                 culturalGoals: try LibraryStatsQuery.culturalGoals(db, year: year), ratings: blocks.ratings,
                 counts: blocks.counts, pauses: try pauses.books(db, limit: Overview.mostPauses),
                 pauseCount: pauses.count, today: today)
@@ -41,10 +41,10 @@ extension LibraryFile: Stats {
         try await read { db in
             let today = CalendarDay(now, in: zone)
             let year = year ?? today.year
-            let challenge = try goal(db, .yearlyGoal).map { goal in
+            let challenge = try ownGoal(db, .yearlyGoal).map { goal in
                 Challenge(year: year, goal: goal, done: try LibraryStatsQuery.finishes(db, in: year), today: today)
             }
-            let daily = try goal(db, .dailyGoal).map { goal in
+            let daily = try ownGoal(db, .dailyGoal).map { goal in
                 DailyGoal(goal: goal, days: try DayStatsQuery(db, in: zone).library(), today: today)
             }
             let cultural = try LibraryStatsQuery.culturalGoals(db, year: year)
@@ -65,8 +65,13 @@ extension LibraryFile: Stats {
 
     public func stats(of copy: ID<Copy>, at now: Date, in zone: TimeZone) async throws -> BookStats? {
         try await read { db in
-            guard let stored = try StoredBook.one(db, copy) else { return nil }
-            return try BookStatsQuery(db: db, stored: stored, now: now, zone: zone).stats()
+            func ofReader() throws -> BookStats? {
+                guard let stored = try StoredBook.one(db, copy) else { return nil }
+                return try BookStatsQuery(db: db, stored: stored, now: now, zone: zone).stats()
+            }
+            guard try db.isEverybody else { return try ofReader() }
+            let stats = try db.forEachReader { _ in try ofReader() }
+            return BookStats(merging: stats.compactMap(\.self))
         }
     }
 
@@ -84,6 +89,11 @@ extension LibraryFile: Stats {
                 .events(includesSessions: includesSessions)
         }
     }
+}
+
+/// Returns the value of a reading goal of the reader; `nil` if none is set, and for everybody.
+private func ownGoal(_ db: Database, _ setting: LibrarySetting) throws -> Int? {
+    try db.isEverybody ? nil : goal(db, setting)
 }
 
 /// Finds paused books. Books with the longest pause come first.
@@ -111,13 +121,14 @@ enum LibraryStatsQuery {
     /// Returns the mean number of pages read per hour, from the latest sessions that have a pace. Leaves out cancelled
     /// readings and the trash.
     static func recentPace(_ db: Database) throws -> Double? {
-        try db.value(
+        let isOwn = try db.isOwn("reader")
+        return try db.value(
             Double.self,
             """
             SELECT avg(60.0 * pages / minutes) FROM (
                 SELECT minutes, pages FROM (
                     SELECT start, id, reading, \(DayStatsQuery.ofSession) FROM session
-                    WHERE "end" IS NOT NULL) AS ended
+                    WHERE "end" IS NOT NULL AND \(isOwn)) AS ended
                 WHERE minutes > 0 AND pages > 0 AND EXISTS (
                     SELECT 1 FROM reading JOIN copy ON copy.id = reading.copy
                     WHERE reading.id = ended.reading AND state <> 'cancelled' AND deleted IS NULL)
@@ -133,18 +144,20 @@ enum LibraryStatsQuery {
             Int.self,
             """
             SELECT count(*) FROM reading JOIN copy ON copy.id = reading.copy
-            WHERE finished BETWEEN ? AND ? AND state = 'finished' AND copy.deleted IS NULL
+            WHERE finished BETWEEN ? AND ? AND state = 'finished' AND reader = reader() AND copy.deleted IS NULL
             """, [name, name + "-99"]) ?? 0
     }
 
     static func culturalGoals(_ db: Database, year: Int) throws -> [CulturalGoal] {
-        try db.rows(
+        let isFinished = "reading.copy = own.copy AND reading.reader = reader() AND state = 'finished'"
+        return try db.rows(
             """
             SELECT culturalGoalCategory AS category, count(*) AS books,
-                sum(EXISTS (SELECT 1 FROM reading WHERE reading.copy = copy.id AND state = 'finished')) AS finished,
-                sum(EXISTS (SELECT 1 FROM reading WHERE reading.copy = copy.id AND state = 'finished'
+                sum(EXISTS (SELECT 1 FROM reading WHERE \(isFinished))) AS finished,
+                sum(EXISTS (SELECT 1 FROM reading WHERE \(isFinished)
                     AND CAST(substr(finished, 1, 4) AS INTEGER) = ?)) AS finishedThisYear
-            FROM copy WHERE countsForCulturalGoal = 1 AND deleted IS NULL
+            FROM readerCopy own JOIN copy ON copy.id = own.copy
+            WHERE own.reader = reader() AND countsForCulturalGoal = 1 AND deleted IS NULL
             GROUP BY culturalGoalCategory ORDER BY culturalGoalCategory IS NULL, culturalGoalCategory
             """, [year]
         ).map { row in

@@ -15,6 +15,33 @@ struct StatsBlock: Sendable, Equatable {
     private(set) var ratings: [Int: Int] = [:]
     private(set) var beingRead: [CopyBeingRead] = []
     private(set) var readings: [DatedReading] = []
+    /// The reader's status and marks of each copy, by the last bits of the copy's row id.
+    fileprivate private(set) var own: [Own]
+
+    /// These take few bytes, because a library can have very many copies.
+    fileprivate struct Own: Sendable, Equatable {
+        /// The place of the status in ``Copy/Status/forEverybody``, counted from 1; 0 if no copy outside the trash has
+        /// the row id.
+        private var place: UInt8 = 0
+        private(set) var isOnWishlist = false
+        private(set) var isFavourite = false
+
+        /// Creates the value of a row id that no copy has.
+        init() {}
+
+        init(_ status: Copy.Status, isOnWishlist: Bool, isFavourite: Bool) {
+            place = UInt8(1 + (Copy.Status.forEverybody.firstIndex(of: status) ?? 0))
+            (self.isOnWishlist, self.isFavourite) = (isOnWishlist, isFavourite)
+        }
+
+        var status: Copy.Status? { place > 0 ? Copy.Status.forEverybody[Int(place) - 1] : nil }
+
+        mutating func merge(_ other: Own) {
+            place = max(place, other.place)
+            isOnWishlist = isOnWishlist || other.isOnWishlist
+            isFavourite = isFavourite || other.isFavourite
+        }
+    }
 
     /// A copy that is being read, with the dates that decide whether it is paused.
     struct CopyBeingRead: Sendable, Equatable {
@@ -25,6 +52,11 @@ struct StatsBlock: Sendable, Equatable {
 
         func pause(today: CalendarDay) -> Pause? {
             Pause(last: lastActivity, started: started, added: added, today: today)
+        }
+
+        /// The number of the day from which a pause is counted.
+        var latest: Int {
+            [lastActivity?.number, started?.span.upperBound].compactMap(\.self).max() ?? added.number ?? .min
         }
     }
 
@@ -55,7 +87,8 @@ struct StatsBlock: Sendable, Equatable {
                 """
                 SELECT reading.id, copy, state, started, finished, stopped
                 FROM reading JOIN copy ON copy.id = reading.copy
-                WHERE state <> 'cancelled' AND copy.deleted IS NULL AND coalesce(started, finished, stopped) IS NOT NULL
+                WHERE reader = reader() AND state <> 'cancelled' AND copy.deleted IS NULL
+                    AND coalesce(started, finished, stopped) IS NOT NULL
                 """
             ) { row in
                 let reading = try DatedReading(
@@ -111,6 +144,7 @@ struct StatsBlock: Sendable, Equatable {
 
     fileprivate init(_ db: Database, copies: ClosedRange<Int64>, days: [DayStats], in zone: TimeZone) throws {
         self.days = days
+        own = [Own](repeating: Own(), count: copies.count)
         let pageCounts = try addCopies(db, copies)
         try addReadings(db, copies, pageCounts)
         beingRead = try ReadingNowRow.fetch(db, copies: copies).map { row in
@@ -120,27 +154,60 @@ struct StatsBlock: Sendable, Equatable {
         }
     }
 
+    /// Creates the stats of all readers together.
+    ///
+    /// - Parameter readers: the stats of the same copies for each reader; at least one.
+    fileprivate init(merging readers: [StatsBlock]) {
+        days = readers.days
+        own = readers[0].own
+        for reader in readers.dropFirst() {
+            for place in own.indices { own[place].merge(reader.own[place]) }
+        }
+        finishes = Dictionary(uniqueKeysWithValues: readers.finishes.map { ($0.date, $0) })
+        ratings = readers.reduce(into: [:]) { $0.merge($1.ratings, uniquingKeysWith: +) }
+        readings = readers.flatMap(\.readings)
+        // The other counts are the same for each reader.
+        (counts, languages) = (readers[0].counts, readers[0].languages)
+        (counts.byStatus, counts.wishlist, counts.favourites) = ([:], 0, 0)
+        for copy in own {
+            guard let status = copy.status else { continue }
+            counts.byStatus[status, default: 0] += 1
+            if copy.isOnWishlist { counts.wishlist += 1 }
+            if copy.isFavourite { counts.favourites += 1 }
+        }
+        // A copy that several read is listed once, with the latest activity.
+        var latest: [Int64: CopyBeingRead] = [:]
+        for copy in readers.flatMap(\.beingRead) {
+            if let other = latest[copy.copy], other.latest >= copy.latest { continue }
+            latest[copy.copy] = copy
+        }
+        beingRead = latest.values.sorted { $0.copy < $1.copy }
+    }
+
     /// - Returns: the page count of each copy; 0 if it is not known.
     private mutating func addCopies(_ db: Database, _ copies: ClosedRange<Int64>) throws -> [Int64: Int] {
         var pageCounts: [Int64: Int] = [:]
         try db.forEachRow(
             """
-            SELECT copy.id, status, isOwned, isOnWishlist, isFavourite, rating, format, language,
-                coalesce(min(pageCount, \(StatsLimit.pages)), 0)
-            FROM copy JOIN edition ON edition.id = copy.edition
+            SELECT copy.id, \(OwnCopy.status), isOwned, \(OwnCopy.isOnWishlist), \(OwnCopy.isFavourite), own.rating,
+                format, language, coalesce(min(pageCount, \(StatsLimit.pages)), 0)
+            FROM copy JOIN edition ON edition.id = copy.edition \(OwnCopy.join)
             WHERE copy.id BETWEEN ? AND ? AND copy.deleted IS NULL
             """, [copies.lowerBound, copies.upperBound]
         ) { row in
+            let status: Copy.Status = try row.word("status", at: 1)
+            let (copy, isOnWishlist, isFavourite): (Int64, Bool, Bool) = (row[0], row[3], row[4])
             counts.copies += 1
-            counts.byStatus[try row.word("status", at: 1), default: 0] += 1
+            counts.byStatus[status, default: 0] += 1
             if row[2] { counts.owned += 1 }
-            if row[3] { counts.wishlist += 1 }
-            if row[4] { counts.favourites += 1 }
+            if isOnWishlist { counts.wishlist += 1 }
+            if isFavourite { counts.favourites += 1 }
+            own[Int(copy - copies.lowerBound)] = Own(status, isOnWishlist: isOnWishlist, isFavourite: isFavourite)
             if let rating = row[5] as Int? { ratings[rating, default: 0] += 1 }
             let format: Metadata.Format? = row.hasNull(atIndex: 6) ? nil : try row.word("format", at: 6)
             counts.byFormat[format, default: 0] += 1
             languages[row[7], default: 0] += 1
-            pageCounts[row[0]] = row[8]
+            pageCounts[copy] = row[8]
         }
         return pageCounts
     }
@@ -151,7 +218,7 @@ struct StatsBlock: Sendable, Equatable {
         try db.forEachRow(
             """
             SELECT id, copy, state, started, finished, stopped FROM reading
-            WHERE copy BETWEEN ? AND ? AND state <> 'cancelled'
+            WHERE copy BETWEEN ? AND ? AND reader = reader() AND state <> 'cancelled'
             """, [copies.lowerBound, copies.upperBound]
         ) { row in
             let copy: Int64 = row[1]
@@ -222,11 +289,19 @@ final class StatsBlocks: Sendable {
         var blocks: [Int64: (version: Int64, stats: StatsBlock)] = [:]
     }
 
-    private let kept = Mutex(Kept())
+    /// The blocks of each reader, by the reader's row id.
+    private let kept = Mutex<[Int64: Kept]>([:])
 
     /// Returns the blocks of all copies, as they are in the database's current transaction.
     func all(_ db: Database, in zone: TimeZone) throws -> [StatsBlock] {
-        let known = kept.withLock { $0.zone == zone ? $0.blocks : [:] }
+        let reader = try db.reader
+        guard reader == CurrentReader.everybody else { return try all(db, of: reader, in: zone) }
+        let readers = try db.forEachReader { _ in try all(db, in: zone) }
+        return (readers.first ?? []).indices.map { index in StatsBlock(merging: readers.map { $0[index] }) }
+    }
+
+    private func all(_ db: Database, of reader: Int64, in zone: TimeZone) throws -> [StatsBlock] {
+        let known = kept.withLock { kept in kept[reader].flatMap { $0.zone == zone ? $0.blocks : nil } ?? [:] }
         var versions: [Int64: Int64] = [:]
         try db.forEachRow("SELECT block, version FROM statsBlock") { versions[$0[0]] = $0[1] }
         var blocks: [Int64: (version: Int64, stats: StatsBlock)] = [:]
@@ -253,14 +328,18 @@ final class StatsBlocks: Sendable {
                 blocks[block] = (versions[block] ?? 0, stats)
             }
         }
-        kept.withLock { $0 = Kept(zone: zone, blocks: blocks) }
+        kept.withLock { $0[reader] = Kept(zone: zone, blocks: blocks) }
         // Sums of fractions depend on the order of addition, so the order is always the same.
         return blocks.sorted { $0.key < $1.key }.map(\.value.stats)
     }
 
     /// Returns the dated readings of the library. If no blocks are in memory, it reads nothing else.
     func readings(_ db: Database, in zone: TimeZone) throws -> [StatsBlock.DatedReading] {
-        let isEmpty = kept.withLock { $0.zone != zone || $0.blocks.isEmpty }
+        let reader = try db.reader
+        guard reader != CurrentReader.everybody else {
+            return Array(try db.forEachReader { _ in try readings(db, in: zone) }.joined())
+        }
+        let isEmpty = kept.withLock { kept in kept[reader].map { $0.zone != zone || $0.blocks.isEmpty } ?? true }
         return isEmpty ? try StatsBlock.DatedReading.all(db) : try all(db, in: zone).flatMap(\.readings)
     }
 }

@@ -6,14 +6,19 @@ import GRDB
 func listTimeline(_ db: Database, in zone: TimeZone, _ receive: (TimelineEvent) throws -> Void) throws {
     let books = try CountedBook.fetch(db, nil)
     let day = try DayStatsQuery(db, in: zone).day("start")
+    let isOwn = try db.isOwn("reading.reader")
+    // The readings of other readers, cancelled readings, and those of copies in the trash.
+    let uncounted = """
+        (SELECT id FROM reading WHERE state = 'cancelled' OR NOT \(isOwn)
+        UNION ALL SELECT reading.id FROM copy JOIN reading ON reading.copy = copy.id WHERE copy.deleted IS NOT NULL)
+        """
     func dated(_ rank: Int, _ column: String) -> String {
         """
         SELECT \(rank) AS rank, reading.\(column) AS date, NULL AS start, reading.id AS readingRow, NULL AS uuid,
             NULL AS "end", NULL AS startPage, NULL AS endPage, 0 AS sessionRow
-        FROM reading WHERE reading.\(column) IS NOT NULL AND \(isCounted)
+        FROM reading WHERE reading.\(column) IS NOT NULL AND reading.id NOT IN \(uncounted)
         """
     }
-    let isCounted = "reading.id NOT IN \(DayStatsQuery.uncounted)"
     let cursor = try Row.fetchCursor(
         db,
         sql: """
@@ -22,7 +27,7 @@ func listTimeline(_ db: Database, in zone: TimeZone, _ receive: (TimelineEvent) 
                 UNION ALL
                 SELECT 1, date(\(day) * 86400, 'unixepoch'), start, session.reading, session.uuid, "end", startPage, endPage,
                     session.id
-                FROM session WHERE "end" IS NOT NULL AND session.reading NOT IN \(DayStatsQuery.uncounted)
+                FROM session WHERE "end" IS NOT NULL AND session.reading NOT IN \(uncounted)
                 UNION ALL
                 \(dated(2, "finished"))
                 UNION ALL
@@ -73,14 +78,15 @@ struct LatestEventsQuery {
     private func dated(_ column: String, along index: String) throws -> [Found] {
         // A year or a month sorts before its days, so the range begins with the year of the first day.
         let from = period.from.flatMap { CalendarDay(year: $0.year) }?.description ?? ""
+        let isOwn = try db.isOwn("reading.reader")
         return try latest(
             """
             SELECT \(TimelineEvent.kinds.firstIndex { $0.rawValue == column } ?? 0) AS rank, reading.\(column) AS date,
                 NULL AS start, NULL AS uuid, NULL AS "end", NULL AS startPage, NULL AS endPage, 0 AS sessionRow,
                 reading.id AS readingRow, reading.uuid AS readingID, reading.copy
             FROM reading INDEXED BY \(index) CROSS JOIN copy ON copy.id = reading.copy
-            WHERE reading.\(column) IS NOT NULL AND reading.\(column) BETWEEN ? AND ? AND state <> 'cancelled'
-                AND copy.deleted IS NULL
+            WHERE reading.\(column) IS NOT NULL AND reading.\(column) BETWEEN ? AND ?
+                AND \(isOwn) AND state <> 'cancelled' AND copy.deleted IS NULL
             ORDER BY reading.\(column) DESC, reading.id DESC
             """, [from, period.to?.description ?? ":"])
     }
@@ -88,13 +94,14 @@ struct LatestEventsQuery {
     private func sessions() throws -> [Found] {
         let (condition, bounds) = DayStatsQuery.bounds(of: period, on: "session.start")
         let day = try DayStatsQuery(db, in: zone).day("session.start")
+        let isOwn = try db.isOwn("session.reader")
         return try latest(
             """
             SELECT 1 AS rank, date(\(day) * 86400, 'unixepoch') AS date, session.start, session.uuid, "end", startPage,
                 endPage, session.id AS sessionRow, reading.id AS readingRow, reading.uuid AS readingID, reading.copy
             FROM session INDEXED BY sessionByStart CROSS JOIN reading ON reading.id = session.reading
                 CROSS JOIN copy ON copy.id = reading.copy
-            WHERE \(condition)"end" IS NOT NULL AND state <> 'cancelled' AND copy.deleted IS NULL
+            WHERE \(condition)"end" IS NOT NULL AND \(isOwn) AND state <> 'cancelled' AND copy.deleted IS NULL
             ORDER BY session.start DESC, readingRow DESC, sessionRow DESC
             """, bounds)
     }

@@ -63,6 +63,22 @@ enum Asking {
         }
     }
 
+    /// Asks for one of several names until the answer is one. Case does not matter.
+    ///
+    /// - Returns: the name; `nil` if the person gives no answer (Control-D).
+    static func name(_ question: String, among names: [String]) -> String? {
+        tcflush(STDIN_FILENO, TCIFLUSH)
+        while true {
+            Output.shared.printRaw("\(question) (\(names.map(\.oneLine).joined(separator: ", "))): ")
+            guard let line = readLine()?.cleaned else {
+                Output.shared.printNotice("\nNothing changed.")
+                return nil
+            }
+            if let name = names.first(where: { $0.lowercased() == line.lowercased() }) { return name }
+            Output.shared.printNotice("\"\(line.oneLine.fitted(40))\" is none of them.")
+        }
+    }
+
     /// Asks until the answer is yes or no. A handheld scanner may type a code into the question.
     private static func ask(_ question: String) -> Bool {
         // What was typed before the question appeared is no answer to it.

@@ -9,6 +9,7 @@ struct BookSheet {
     let notes: [Note]
     let quotes: [Quote]
     let flags: [ImportFlag]
+    var others: [OtherReader] = []
     var zone = TimeZone.current
     var style = Output.shared.style
 
@@ -17,7 +18,8 @@ struct BookSheet {
     static func show(_ book: Book, from library: some Annotations, json: Bool) async throws {
         let whole = try await library.wholeBook(book.id) ?? WholeBook(book: book)
         if json { return Output.shared.printLine(whole.json) }
-        let sheet = BookSheet(book: whole.book, notes: whole.notes, quotes: whole.quotes, flags: whole.flags)
+        let sheet = BookSheet(
+            book: whole.book, notes: whole.notes, quotes: whole.quotes, flags: whole.flags, others: whole.others)
         for line in sheet.lines() { Output.shared.printLine(line) }
     }
 
@@ -31,11 +33,21 @@ struct BookSheet {
         lines += section("Details", table(details))
         lines += section("Readings", readings)
         lines += section("Goals and sharing", table(sharing))
+        lines += section("Other readers", others.map { "  \(Self.line(of: $0))" })
         lines += section("Description", metadata.description.map(Self.indented) ?? [])
         lines += section("Notes", notes.flatMap { AnnotationList.lines($0, zone, style) })
         lines += section("Quotes", quotes.flatMap { AnnotationList.lines($0, zone, style) })
         lines += section("Flagged by an import", flags.map { "  \($0.source.oneLine): \($0.what.oneLine)" })
         return lines
+    }
+
+    /// Returns a line such as "Anna · Read 2024 · ★ 4".
+    private static func line(of other: OtherReader) -> String {
+        let status = other.status == .toRead ? nil : other.status.displayName + (other.day.map { " \($0.year)" } ?? "")
+        return [
+            other.reader.name?.oneLine, status, other.isOnWishlist ? "☆ wishlist" : nil,
+            other.rating.map { "★ \($0.formatted())" },
+        ].compactMap(\.self).joined(separator: " · ")
     }
 
     /// The status, the stars and the other marks of the book.

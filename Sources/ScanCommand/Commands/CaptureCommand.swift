@@ -103,7 +103,7 @@ struct CaptureCommand: AsyncParsableCommand {
     func run() async throws {
         try checkInputs()
         defer { Interrupts.release() }
-        let preset = try preset.preset()
+        var preset = try preset.preset()
         let wiring = try Wiring(settings: paths.settings())
         guard let hub else {
             let library = try wiring.openLibrary()
@@ -117,6 +117,7 @@ struct CaptureCommand: AsyncParsableCommand {
             return try await capture(into: target, preset, wiring)
         }
         let hubRun = try await wiring.openHub(hub)
+        preset.reader = hubRun.reader
         let target = CaptureTarget(
             flow: hubRun.flow, history: hubRun.outbox, titles: wiring.titleFinder(nil, hubRun.lookup), hub: hubRun,
             finish: { _, _, report in report.record(try await hubRun.finish()) })

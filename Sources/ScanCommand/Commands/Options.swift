@@ -16,10 +16,15 @@ struct PathOptions: ParsableArguments {
     @Flag(help: "Do not contact any online source.")
     var offline = false
 
+    // Only `scan reader --help` explains it, because most libraries have one reader.
+    @Option(help: ArgumentHelp("The reader.", valueName: "name", visibility: .hidden))
+    var reader: String?
+
     func settings() throws -> Settings {
         var flags: [Setting: String] = [:]
         flags[.library] = library
         flags[.index] = index
+        flags[.reader] = reader
         if offline { flags[.offline] = "1" }
         return try Settings(flags: flags)
     }

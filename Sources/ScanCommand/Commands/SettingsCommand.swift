@@ -29,7 +29,7 @@ struct SettingsCommand: AsyncParsableCommand {
 
         func run() async throws {
             let settings = try paths.settings()
-            for setting in Setting.allCases {
+            for setting in Setting.allCases where setting != .reader || settings[.reader] != nil {
                 line(
                     name: setting.rawValue, value: settings.shown(setting),
                     origin: settings.level(of: setting).rawValue, environment: setting.environmentName,

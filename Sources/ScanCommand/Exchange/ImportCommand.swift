@@ -64,8 +64,14 @@ struct ImportCommand: AsyncParsableCommand {
                     )
                 }
                 // The library is opened only now, so that none is created if no file can be read.
-                let target =
-                    if let library { library } else { LibraryImport(into: try await open(wiring), from: names) }
+                let target: LibraryImport
+                if let library {
+                    target = library
+                } else {
+                    let opened = try await open(wiring)
+                    guard let opened = try await chooseReader(opened, wiring, file.format) else { return }
+                    target = LibraryImport(into: opened, from: names)
+                }
                 library = target
                 try await importRows(of: file, input, into: target, saved, &total)
             } catch let error as ExchangeError {
@@ -86,6 +92,25 @@ struct ImportCommand: AsyncParsableCommand {
         guard dryRun else { return try await PatientImport.retryWhileBusy { try wiring.openLibrary() } }
         guard let library = try wiring.openExistingLibrary() else { return try LibraryFile.inMemory() }
         return try await library.temporaryCopy()
+    }
+
+    /// Asks whose the books of a file are, if there are several readers, none was chosen, and somebody can be asked.
+    /// Bookplate's own JSON says it.
+    ///
+    /// - Returns: `nil` if the person gives no answer.
+    private func chooseReader(
+        _ library: LibraryFile, _ wiring: Wiring, _ format: ExchangeFormat
+    ) async throws -> LibraryFile? {
+        let names = try await library.readers().compactMap(\.name)
+        guard names.count > 1, wiring.settings[.reader] == nil, format != .json else { return library }
+        guard !output.json, !files.contains("-"), isatty(STDIN_FILENO) == 1 else {
+            if !output.json {
+                Output.shared.printNotice("Importing for \(names[0].oneLine). For another reader, use --reader.")
+            }
+            return library
+        }
+        guard let name = Asking.name("Whose books are these?", among: names) else { return nil }
+        return try library.reading(asNamed: name, holder: TerminalSession.current)
     }
 
     private var names: String {

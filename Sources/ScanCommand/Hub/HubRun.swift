@@ -20,11 +20,13 @@ struct HubRun: Sendable {
     private let client: HubClient
     private let sender: HubSender<ContinuousClock>
     let lookup: LookupChain
+    /// The name of the reader for whom this station captures; `nil` for the hub's first reader.
+    let reader: String?
 
     /// The longest time that a run waits for the hub before it ends.
     private static let patience: Duration = .seconds(8)
 
-    init(_ hub: PairedHub, outbox: LibraryFile, lookup: LookupChain, wiring: Wiring) throws {
+    init(_ hub: PairedHub, outbox: LibraryFile, lookup: LookupChain, reader: String?, wiring: Wiring) throws {
         let address = try HubAddress(hub.address)
         let hubs = wiring.hubs
         // The token is read from the file each time, so that a run can continue after the station was paired again.
@@ -36,7 +38,8 @@ struct HubRun: Sendable {
         sender = HubSender(
             outbox: outbox, client: client, link: link, token: token, clock: ContinuousClock(),
             report: { listener.value($0) })
-        (self.hub, self.outbox, self.listener, self.printer, self.lookup) = (hub, outbox, listener, printer, lookup)
+        (self.hub, self.outbox, self.listener, self.printer) = (hub, outbox, listener, printer)
+        (self.lookup, self.reader) = (lookup, reader)
     }
 
     /// Returns the events from the hub, for a screen. They are not printed until ``printEvents()`` is called.
@@ -160,7 +163,11 @@ extension Wiring {
         let hub = try pairedHub(text)
         let outbox = try await LibraryFile.openOutbox(at: outboxPath(of: hub), hub: hub.address)
         // The answers of the station's own sources are stored in its library, or in the outbox if it has no library.
-        let lookup = lookup(try openExistingLibrary() ?? outbox)
-        return try HubRun(hub, outbox: outbox, lookup: lookup, wiring: self)
+        // That library need not know the reader, who is one of the hub's.
+        let own = try openExistingLibrary(for: nil)
+        let readers = try await own?.readers() ?? []
+        return try HubRun(
+            hub, outbox: outbox, lookup: lookup(own ?? outbox),
+            reader: settings[.reader] ?? (readers.count > 1 ? readers[0].name : nil), wiring: self)
     }
 }

@@ -29,7 +29,7 @@ struct KioskCodeCommand: AsyncParsableCommand {
             Output.shared.printLine("The access code was removed, and all devices were signed out. \(Self.stations)")
             return
         }
-        let code = try Self.readCode()
+        let code = try SecretLine.readNew(["Access code: ", "Repeat the code: "], "code")
         do {
             try await library.setAccessCode(code, at: Date())
         } catch let refusal as AccessCodeRefusal {
@@ -41,19 +41,26 @@ struct KioskCodeCommand: AsyncParsableCommand {
     private static let stations =
         "Paired stations stay paired. To list them, run 'scan hub stations'. "
         + "To remove one, run 'scan hub revoke NAME'."
+}
 
-    /// Reads the code. A code that is typed is read twice, because it is not shown.
-    private static func readCode() throws -> String {
-        // If a program sends an empty line, the code is later refused as too short.
-        guard SecretLine.isTyped else { return SecretLine.read("") ?? "" }
-        let answers = try ["Access code: ", "Repeat the code: "].map { question in
-            guard let answer = SecretLine.read(question) else {
-                throw CommandError(.usage, "no code was entered. Nothing was changed.")
+extension SecretLine {
+    /// Reads a new secret. One that is typed is read twice, because it is not shown.
+    ///
+    /// - Parameters:
+    ///   - questions: the two prompts.
+    ///   - noun: the word for the secret.
+    /// - Throws: ``CommandError`` if nothing is entered, or if the two answers differ.
+    static func readNew(_ questions: [String], _ noun: String) throws -> String {
+        // If a program sends an empty line, the secret is later refused as too short.
+        guard isTyped else { return read("") ?? "" }
+        let answers = try questions.map { question in
+            guard let answer = read(question) else {
+                throw CommandError(.usage, "no \(noun) was entered. Nothing was changed.")
             }
             return answer
         }
         guard answers[0] == answers[1] else {
-            throw CommandError(.usage, "the two codes differ. Nothing was changed; try again.")
+            throw CommandError(.usage, "the two \(noun)s differ. Nothing was changed; try again.")
         }
         return answers[0]
     }

@@ -70,7 +70,8 @@ struct KioskCommand: AsyncParsableCommand {
 
     func run() async throws {
         let wiring = try Wiring(settings: paths.settings())
-        let library = try wiring.openLibrary()
+        // Each browser chooses its reader.
+        let library = try wiring.openLibrary(for: nil)
         try await ListenCheck.requireCode(for: listen, behindProxy: behindProxy, of: library)
         let logger = Self.logger()
         library.onError { logger.warning("\($0.oneLine)") }

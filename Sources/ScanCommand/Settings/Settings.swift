@@ -141,7 +141,8 @@ struct SettingsFile {
 /// The settings of the program. A flag overrides the environment, the environment overrides the settings file, and the
 /// file overrides the default.
 enum Setting: String, CaseIterable {
-    case library, backupFolder, index, camera, cameraSize, openLibraryURL, googleBooksURL, coversURL, googleBooksKey,
+    case library, reader, backupFolder, index, camera, cameraSize, openLibraryURL, googleBooksURL, coversURL,
+        googleBooksKey,
         contact, caFile,
         offline
     /// The addresses of the national catalogues and of the sources for all books.
@@ -159,6 +160,7 @@ enum Setting: String, CaseIterable {
     var environmentName: String {
         switch self {
         case .library: "BOOKPLATE_LIBRARY"
+        case .reader: "BOOKPLATE_READER"
         case .backupFolder: "BOOKPLATE_BACKUP_FOLDER"
         case .index: "BOOKPLATE_INDEX"
         case .camera: "BOOKPLATE_CAMERA"
@@ -179,6 +181,7 @@ enum Setting: String, CaseIterable {
     var explanation: String {
         switch self {
         case .library: "the library file"
+        case .reader: "the reader whose status, sessions and stats are meant, if there are several"
         case .backupFolder: "a second folder for backups, such as one on a USB stick; it is used only if it exists"
         case .index: "the offline index, a file that 'scan index build' creates"
         case .camera: "the camera: a device such as /dev/bookplate, or part of the camera's name"
@@ -208,7 +211,7 @@ enum Setting: String, CaseIterable {
         case .openLibraryURL: "https://openlibrary.org"
         case .googleBooksURL: "https://www.googleapis.com"
         case .coversURL: "https://covers.openlibrary.org"
-        case .backupFolder, .camera, .googleBooksKey, .contact, .caFile: ""
+        case .backupFolder, .camera, .reader, .googleBooksKey, .contact, .caFile: ""
         case .offline: "0"
         default: catalogue.flatMap(LookupConfiguration.publicAddress) ?? ""
         }

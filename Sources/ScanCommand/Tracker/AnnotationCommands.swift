@@ -87,6 +87,8 @@ protocol PrintedAnnotation: Sendable, Equatable {
     var created: Date { get }
     /// The text after the date, such as "page 8" or "discussion".
     var mark: String? { get }
+    var isPrivate: Bool { get }
+    var reader: ReaderName? { get }
     static func json(_ annotation: Annotation<Self>) -> JSONValue
     static var noun: String { get }
     /// The preposition before the book: "on" as in "a note on a book", or "from" as in "a quote from a book".
@@ -184,7 +186,10 @@ struct AnnotationList {
                 Output.shared.printLine(Content.json(annotation))
             } else {
                 let content = annotation.content
-                let head = "\(content.id.rawValue.suffix(6))  \(CalendarDay(content.created, in: zone))  "
+                let marks = [content.isPrivate ? "private" : nil, content.reader?.name.oneLine].compactMap(\.self)
+                let head =
+                    "\(content.id.rawValue.suffix(6))  \(CalendarDay(content.created, in: zone))  "
+                    + marks.map { "[\($0)] " }.joined()
                 let text = "\(annotation.book.displayTitle.oneLine): \(content.text.oneLine)"
                 Output.shared.printLine(head + text.fitted(width - head.columns))
             }
@@ -194,7 +199,10 @@ struct AnnotationList {
     /// Returns the lines for an annotation: first a line with the end of its id, its date and its mark, and then its
     /// text, indented.
     static func lines(_ content: some PrintedAnnotation, _ zone: TimeZone, _ style: Style) -> [String] {
-        let head = [CalendarDay(content.created, in: zone).description, content.mark].compactMap(\.self)
+        let head = [
+            CalendarDay(content.created, in: zone).description, content.mark, content.isPrivate ? "private" : nil,
+            content.reader?.name.oneLine,
+        ].compactMap(\.self)
         return ["  " + style.faint("\(content.id.rawValue.suffix(6))  \(head.joined(separator: " · "))")]
             + content.text.printable.split(separator: "\n", omittingEmptySubsequences: false).map { "    \($0)" }
     }
@@ -242,6 +250,7 @@ struct NoteCommand: AsyncParsableCommand {
         var name: String
         @Argument(help: "The note, at most 5,000 characters; - reads it from standard input.") var text: String
         @Option(help: "The kind: 'note', or 'discussion' for a book club.") var kind: Note.Kind = .note
+        @OptionGroup var privacy: PrivacyOptions
         @OptionGroup var paths: PathOptions
         @OptionGroup var output: OutputOptions
 
@@ -249,7 +258,9 @@ struct NoteCommand: AsyncParsableCommand {
             let library = try Wiring(settings: paths.settings()).requireLibrary()
             let book = try await library.book(named: name)
             let now = Date()
-            let note = Note(kind: kind, text: try EnteredText.read(text, as: "note"), created: now)
+            let note = Note(
+                kind: kind, text: try EnteredText.read(text, as: "note"), created: now,
+                isPrivate: privacy.isPrivate ?? false)
             AnnotationList(json: output.json).printChanged(
                 "Added a note", try await library.add(note, to: book.id, at: now))
         }
@@ -264,21 +275,25 @@ struct NoteCommand: AsyncParsableCommand {
         var name: String
         @Argument(help: "The new text; - reads it from standard input.") var text: String?
         @Option(help: "The new kind: 'note' or 'discussion'.") var kind: Note.Kind?
+        @OptionGroup var privacy: PrivacyOptions
         @OptionGroup var paths: PathOptions
         @OptionGroup var output: OutputOptions
 
         func validate() throws {
-            if text == nil, kind == nil { throw ValidationError("Say what to change: give a text, or --kind.") }
+            if text == nil, kind == nil, privacy.isPrivate == nil {
+                throw ValidationError("Say what to change: give a text, --kind or --private.")
+            }
         }
 
         func run() async throws {
             let library = try Wiring(settings: paths.settings()).requireLibrary()
             let note: Annotation<Note> = try await AnnotationList.find(name, in: library)
             let text = try text.map { try EnteredText.read($0, as: "note") }
-            let kind = kind
+            let (kind, isPrivate) = (kind, privacy.isPrivate)
             let edited = try await library.editNote(note.content.id, at: Date()) { note in
                 note.text = text ?? note.text
                 note.kind = kind ?? note.kind
+                note.isPrivate = isPrivate ?? note.isPrivate
             }
             AnnotationList(json: output.json).printChanged("Changed the note", edited)
         }
@@ -286,6 +301,15 @@ struct NoteCommand: AsyncParsableCommand {
 }
 
 extension Note.Kind: ExpressibleByArgument {}
+
+/// The flag for a note or quote that only its reader sees. Only `scan reader --help` explains it, because most
+/// libraries have one reader.
+struct PrivacyOptions: ParsableArguments {
+    @Flag(inversion: .prefixedNo, help: ArgumentHelp("Show it only to its reader.", visibility: .hidden))
+    var `private`: Bool?
+
+    var isPrivate: Bool? { `private` }
+}
 
 struct QuoteCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -310,6 +334,7 @@ struct QuoteCommand: AsyncParsableCommand {
         var name: String
         @Argument(help: "The passage, at most 5,000 characters; - reads it from standard input.") var text: String
         @Option(help: "The number of the page with the passage.") var page: Int?
+        @OptionGroup var privacy: PrivacyOptions
         @OptionGroup var paths: PathOptions
         @OptionGroup var output: OutputOptions
 
@@ -318,7 +343,9 @@ struct QuoteCommand: AsyncParsableCommand {
             let library = try Wiring(settings: paths.settings()).requireLibrary()
             let book = try await library.book(named: name)
             let now = Date()
-            let quote = Quote(text: try EnteredText.read(text, as: "quote"), page: page, created: now)
+            let quote = Quote(
+                text: try EnteredText.read(text, as: "quote"), page: page, created: now,
+                isPrivate: privacy.isPrivate ?? false)
             AnnotationList(json: output.json).printChanged(
                 "Added a quote", try await library.add(quote, to: book.id, at: now))
         }
@@ -333,15 +360,18 @@ struct QuoteCommand: AsyncParsableCommand {
         var name: String
         @Argument(help: "The new text; - reads it from standard input.") var text: String?
         @Option(help: "The number of the page with the passage; 0 clears it.") var page: Int?
+        @OptionGroup var privacy: PrivacyOptions
         @OptionGroup var paths: PathOptions
         @OptionGroup var output: OutputOptions
 
         func validate() throws {
-            if text == nil, page == nil { throw ValidationError("Say what to change: give a text, or --page.") }
+            if text == nil, page == nil, privacy.isPrivate == nil {
+                throw ValidationError("Say what to change: give a text, --page or --private.")
+            }
         }
 
         func run() async throws {
-            let page = page
+            let (page, isPrivate) = (page, privacy.isPrivate)
             if page != 0 { try NumberLimit.check(page, as: "page", in: NumberLimit.pages) }
             let library = try Wiring(settings: paths.settings()).requireLibrary()
             let quote: Annotation<Quote> = try await AnnotationList.find(name, in: library)
@@ -349,6 +379,7 @@ struct QuoteCommand: AsyncParsableCommand {
             let edited = try await library.editQuote(quote.content.id, at: Date()) { quote in
                 quote.text = text ?? quote.text
                 if let page { quote.page = page == 0 ? nil : page }
+                quote.isPrivate = isPrivate ?? quote.isPrivate
             }
             AnnotationList(json: output.json).printChanged("Changed the quote", edited)
         }
