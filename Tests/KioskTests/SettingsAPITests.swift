@@ -60,7 +60,7 @@ import Testing
 
     @Test func `answers the program's exports, backups and checks of sources`() async throws {
         var maintenance = Maintenance()
-        maintenance.export = { _ in Written() }
+        maintenance.export = { _, _ in Written() }
         maintenance.backUp = { KeptBackup(path: "/secret/place", at: StatsKiosk.now, bytes: 4_096, books: 3) }
         maintenance.sources = { [SourceStatus(name: "openLibrary", isFine: false, fact: "no answer", next: "Wait.")] }
         try await StatsKiosk.run(maintenance) { kiosk in

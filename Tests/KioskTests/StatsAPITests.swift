@@ -57,7 +57,7 @@ import Testing
                     library: library, zone: .gmt, now: { now }),
                 logger: Logger(label: "figures"))
             for limit in [3, 6, 20] {
-                let events = try await StatsAPI(parts: parts).events(in: .all, limit: limit)
+                let events = try await StatsAPI(parts: parts).events(in: .all, limit: limit, of: library)
                 let pages = events.compactMap { $0.session?.startPage }
                 #expect(Array(pages.prefix(limit)) == Array((1...7).prefix(limit)), "\(limit)")
             }

@@ -28,7 +28,7 @@ struct AnnotationAPI: Sendable {
     }
 
     private func whole(_ context: KioskContext) async throws -> WholeBook {
-        guard let whole = try await parts.library.wholeBook(context.id(of: Copy.self)) else {
+        guard let whole = try await context.library.wholeBook(context.id(of: Copy.self)) else {
             throw RequestRefusal.notFound("book")
         }
         return whole
@@ -37,13 +37,14 @@ struct AnnotationAPI: Sendable {
     private func addNote(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let copy = try context.id(of: Copy.self)
         let sent = try await request.object()
-        try sent.checkMembers(["text", "kind"])
+        try sent.checkMembers(["text", "kind", "private"])
         let now = parts.ports.now()
         let note = Note(
             kind: try sent.choice("kind", Note.Kind.self).value ?? .note,
-            text: try sent.text("text").value ?? "", created: now)
-        return try await parts.perform(on: copy) {
-            let annotation = try await parts.library.add(note, to: copy, at: now)
+            text: try sent.text("text").value ?? "", created: now,
+            isPrivate: try sent.bool("private").value ?? false)
+        return try await context.perform(on: copy) {
+            let annotation = try await context.library.add(note, to: copy, at: now)
             return JSONResponse(annotation.json.with(change: annotation.change), status: .created)
         }
     }
@@ -51,32 +52,35 @@ struct AnnotationAPI: Sendable {
     private func editNote(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let id = try context.id(of: Note.self)
         let sent = try await request.object()
-        try sent.checkMembers(["text", "kind", EditPrecondition.memberName])
+        try sent.checkMembers(["text", "kind", "private", EditPrecondition.memberName])
         let precondition = try EditPrecondition(sent)
         let (text, kind) = (try sent.text("text"), try sent.choice("kind", Note.Kind.self).value)
-        let annotation = try await parts.library.editNote(id, at: parts.ports.now()) { note in
+        let isPrivate = try sent.bool("private").value
+        let annotation = try await context.library.editNote(id, at: parts.ports.now()) { note in
             try precondition.check { $0 == "text" ? [.string(note.text)] : [] }
             note.text = text == .keep ? note.text : text.value ?? ""
             note.kind = kind ?? note.kind
+            note.isPrivate = isPrivate ?? note.isPrivate
         }
         return JSONResponse(annotation.json.with(change: annotation.change))
     }
 
     private func deleteNote(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let id = try context.id(of: Note.self)
-        let change = try await parts.library.deleteNotes([id], at: parts.ports.now())
+        let change = try await context.library.deleteNotes([id], at: parts.ports.now())
         return JSONResponse(["id": .string(id.rawValue), "change": .string(change.rawValue)])
     }
 
     private func addQuote(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let copy = try context.id(of: Copy.self)
         let sent = try await request.object()
-        try sent.checkMembers(["text", "page"])
+        try sent.checkMembers(["text", "page", "private"])
         let now = parts.ports.now()
         let quote = Quote(
-            text: try sent.text("text").value ?? "", page: try sent.integer("page").value, created: now)
-        return try await parts.perform(on: copy) {
-            let annotation = try await parts.library.add(quote, to: copy, at: now)
+            text: try sent.text("text").value ?? "", page: try sent.integer("page").value, created: now,
+            isPrivate: try sent.bool("private").value ?? false)
+        return try await context.perform(on: copy) {
+            let annotation = try await context.library.add(quote, to: copy, at: now)
             return JSONResponse(annotation.json.with(change: annotation.change), status: .created)
         }
     }
@@ -84,20 +88,22 @@ struct AnnotationAPI: Sendable {
     private func editQuote(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let id = try context.id(of: Quote.self)
         let sent = try await request.object()
-        try sent.checkMembers(["text", "page", EditPrecondition.memberName])
+        try sent.checkMembers(["text", "page", "private", EditPrecondition.memberName])
         let precondition = try EditPrecondition(sent)
         let (text, page) = (try sent.text("text"), try sent.integer("page"))
-        let annotation = try await parts.library.editQuote(id, at: parts.ports.now()) { quote in
+        let isPrivate = try sent.bool("private").value
+        let annotation = try await context.library.editQuote(id, at: parts.ports.now()) { quote in
             try precondition.check { ["text": [.string(quote.text)], "page": [JSONValue(quote.page)]][$0] ?? [] }
             quote.text = text == .keep ? quote.text : text.value ?? ""
             quote.page = page.applied(to: quote.page)
+            quote.isPrivate = isPrivate ?? quote.isPrivate
         }
         return JSONResponse(annotation.json.with(change: annotation.change))
     }
 
     private func deleteQuote(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let id = try context.id(of: Quote.self)
-        let change = try await parts.library.deleteQuotes([id], at: parts.ports.now())
+        let change = try await context.library.deleteQuotes([id], at: parts.ports.now())
         return JSONResponse(["id": .string(id.rawValue), "change": .string(change.rawValue)])
     }
 }

@@ -19,7 +19,7 @@ struct BookAPI: Sendable {
     }
 
     private func book(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
-        guard let whole = try await parts.library.wholeBook(context.id(of: Copy.self)) else {
+        guard let whole = try await context.library.wholeBook(context.id(of: Copy.self)) else {
             throw RequestRefusal.notFound("book")
         }
         guard context.isGuest else { return JSONResponse(whole.json) }
@@ -30,11 +30,11 @@ struct BookAPI: Sendable {
     private func change(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let copy = try context.id(of: Copy.self)
         let sent = try await request.object()
-        return try await parts.perform(on: copy) {
+        return try await context.perform(on: copy) {
             let (patch, precondition) = (
                 try BookPatch(sent, and: [EditPrecondition.memberName]), try EditPrecondition(sent)
             )
-            return try await update(copy) { book in
+            return try await update(copy, context) { book in
                 let tags = book.copy.tags
                 try precondition.check { $0 == "tags" ? [] : book.shownValues($0) }
                 try patch(&book)
@@ -61,16 +61,16 @@ struct BookAPI: Sendable {
         let sent = try await request.object()
         try sent.checkMembers(["name"])
         let sentName = try sent.text("name").value ?? ""
-        return try await parts.perform(on: copy) {
+        return try await context.perform(on: copy) {
             let name = try FieldRefusal.at("name") { try sentName.checked(as: "tag", limit: TextLimit.name) }
-            return try await update(copy) { edit(&$0.copy.tags, name) }
+            return try await update(copy, context) { edit(&$0.copy.tags, name) }
         }
     }
 
-    private func update(_ copy: ID<Copy>, _ edit: @escaping @Sendable (inout Book) throws -> Void) async throws
-        -> JSONResponse
-    {
-        let (book, change) = try await parts.library.update(copy, at: parts.ports.now()) { book in
+    private func update(
+        _ copy: ID<Copy>, _ context: KioskContext, _ edit: @escaping @Sendable (inout Book) throws -> Void
+    ) async throws -> JSONResponse {
+        let (book, change) = try await context.library.update(copy, at: parts.ports.now()) { book in
             try book.checkOutsideTrash()
             try edit(&book)
         }
@@ -78,20 +78,20 @@ struct BookAPI: Sendable {
     }
 
     private func trash(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
-        try await move(context) { try await parts.library.trash([$0], at: parts.ports.now()) }
+        try await move(context) { try await context.library.trash([$0], at: parts.ports.now()) }
     }
 
     private func restore(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
-        try await move(context) { try await parts.library.restore([$0], at: parts.ports.now()) }
+        try await move(context) { try await context.library.restore([$0], at: parts.ports.now()) }
     }
 
     private func move(
         _ context: KioskContext, _ act: (ID<Copy>) async throws -> ID<Change>?
     ) async throws -> JSONResponse {
         let copy = try context.id(of: Copy.self)
-        guard try await parts.library.book(copy) != nil else { throw RequestRefusal.notFound("book") }
+        guard try await context.library.book(copy) != nil else { throw RequestRefusal.notFound("book") }
         let change = try await act(copy)
-        guard let book = try await parts.library.book(copy) else { throw RequestRefusal.notFound("book") }
+        guard let book = try await context.library.book(copy) else { throw RequestRefusal.notFound("book") }
         return JSONResponse(book.json.with(change: change))
     }
 
@@ -102,7 +102,7 @@ struct BookAPI: Sendable {
         let sent = try await request.object()
         try sent.checkMembers(["request"])
         let name = try sent.request()
-        guard let book = try await parts.library.book(copy) else { throw RequestRefusal.notFound("book") }
+        guard let book = try await context.library.book(copy) else { throw RequestRefusal.notFound("book") }
         try book.checkOutsideTrash()
         var metadata = book.edition.metadata
         // If the book has no title, the copy gets the displayed title.
@@ -110,9 +110,9 @@ struct BookAPI: Sendable {
         let confirmed = try Confirmed(
             enteredBy: .form, request: name,
             isbn: book.edition.isbn, isbnText: book.edition.isbnText, metadata: metadata, anotherCopy: true)
-        let result = try await parts.library.add([confirmed], at: parts.ports.now())
+        let result = try await context.library.add([confirmed], at: parts.ports.now())
         if case .owned(let owned)? = result.first { return JSONResponse(owned.json.with(change: nil)) }
-        guard let saved = result.first, let added = try await parts.library.book(saved.copy) else {
+        guard let saved = result.first, let added = try await context.library.book(saved.copy) else {
             throw RequestRefusal.notFound("book")
         }
         return JSONResponse(added.json.with(change: saved.change), status: .created)
@@ -120,7 +120,7 @@ struct BookAPI: Sendable {
 
     private func stats(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let ports = parts.ports
-        let stats = try await parts.library.stats(of: context.id(of: Copy.self), at: ports.now(), in: ports.zone)
+        let stats = try await context.library.stats(of: context.id(of: Copy.self), at: ports.now(), in: ports.zone)
         guard let stats else { throw RequestRefusal.notFound("book") }
         return JSONResponse(stats.json)
     }
@@ -136,7 +136,7 @@ extension Book {
     }
 }
 
-extension KioskParts {
+extension KioskContext {
     /// Performs an action on a book. If the action fails because the book does not exist or is in the trash, the error
     /// says so.
     ///

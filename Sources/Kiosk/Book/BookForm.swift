@@ -19,7 +19,7 @@ struct BookFormPage: Sendable {
         let texts = parts.pages.texts(context)
         let pairs = try request.queryPairs()
         let isbn = pairs.last { $0.name == "isbn" }?.value ?? ""
-        let known = try await KnownISBN(isbn, in: parts.library, texts)
+        let known = try await KnownISBN(isbn, in: context.library, texts)
         var edition = Edition(isbn: known.isbn, metadata: known.metadata ?? Metadata())
         edition.isbnText = String(isbn.cleanedLine.prefix(64))
         if edition.metadata.title == nil {
@@ -44,7 +44,7 @@ struct BookFormPage: Sendable {
 
     private func edit(_ request: Request, _ context: KioskContext) async throws -> Response {
         let texts = parts.pages.texts(context)
-        guard let book = try await parts.library.book(try context.id(of: Copy.self)) else {
+        guard let book = try await context.library.book(try context.id(of: Copy.self)) else {
             throw RequestRefusal.notFound("book")
         }
         try book.checkOutsideTrash()
@@ -60,21 +60,21 @@ struct BookFormPage: Sendable {
     private func enter(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let now = parts.ports.now()
         let entered = try EnteredBook(try await request.object())
-        let confirmed = try await parts.answeringItem(entered.confirmed)
+        let confirmed = try await context.answeringItem(entered.confirmed)
         let result: SaveResult
         do {
             result = try await parts.ports.station.enter(confirmed) {
-                try await parts.library.enter(
+                try await context.library.enter(
                     confirmed, notes: entered.notes(at: now), dates: entered.dates, at: now, entered.facts)
             }
         } catch let refusal as ReadingRefusal {
             throw FieldRefusal(field: "finished", cause: refusal)
         }
-        return try await parts.response(to: result)
+        return try await context.response(to: result)
     }
 }
 
-extension KioskParts {
+extension KioskContext {
     /// Returns the confirmed book together with the id of the oldest queue item with the same ISBN. This item leaves
     /// the queue when the book is saved. Later items may be other copies, so they stay in the queue.
     func answeringItem(_ confirmed: Confirmed) async throws -> Confirmed {

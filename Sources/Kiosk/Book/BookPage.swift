@@ -15,30 +15,33 @@ struct BookPage: Sendable {
 
     private func page(_ request: Request, _ context: KioskContext) async throws -> Response {
         let copy = try context.id(of: Copy.self)
-        let (library, texts) = (parts.library, parts.pages.texts(context))
+        let (library, texts) = (context.library, parts.pages.texts(context))
         guard let whole = try await library.wholeBook(copy) else { throw RequestRefusal.notFound("book") }
         let now = parts.ports.now()
-        if context.isGuest { return try await guestPage(whole.book, context) }
+        if context.isGuest { return try await guestPage(whole, context) }
         let offset = try request.number("sessions", in: 0...1_000_000, or: 0)
         let history = BookHistory(
             book: whole.book,
             stats: try await library.stats(of: copy, at: now, in: parts.ports.zone),
-            entries: try await entries(of: whole.book, request),
+            entries: try await entries(of: whole.book, request, library),
             // One more session than the page shows is loaded, so that the page knows about older sessions.
             sessions: try await library.sessions(of: copy, limit: Self.sessionsAtATime + 1, offset: offset),
             offset: offset, totals: try await library.sessionTotals(of: copy), texts: texts, zone: parts.ports.zone)
         let head = BookHead(
             book: whole.book, cover: try await library.keptCover(of: whole.book.edition.id),
-            running: try await library.runningSession(), texts: texts, zone: parts.ports.zone, now: now)
+            running: try await library.runningSession(), others: whole.others, texts: texts, zone: parts.ports.zone,
+            now: now)
         let annotations = BookAnnotations(
-            whole: whole, showsAll: request.uri.queryParameters["all"] != nil, texts: texts, zone: parts.ports.zone)
+            whole: whole, showsAll: request.uri.queryParameters["all"] != nil, readers: context.readers.count,
+            texts: texts,
+            zone: parts.ports.zone)
         let details = BookDetails(book: whole.book, texts: texts, zone: parts.ports.zone)
 
         var view = head.view
         view.merge(details.view) { $1 }
         view.merge(history.view) { $1 }
         view.merge(annotations.view) { $1 }
-        view["copies"] = try await copies(of: whole.book, texts)
+        view["copies"] = try await copies(of: whole.book, texts, library)
         if whole.book.copy.deleted != nil { view.merge(readOnlyView(whole.book)) { $1 } }
         return try await parts.pages.render(
             Pages.Page(
@@ -46,16 +49,17 @@ struct BookPage: Sendable {
     }
 
     /// Renders the page for guests, with the book and its dates but without notes, quotes, sessions and history.
-    private func guestPage(_ book: Book, _ context: KioskContext) async throws -> Response {
+    private func guestPage(_ whole: WholeBook, _ context: KioskContext) async throws -> Response {
+        let book = whole.book
         guard book.copy.deleted == nil else { throw RequestRefusal.notFound("book") }
         let (texts, zone) = (parts.pages.texts(context), parts.ports.zone)
         let head = BookHead(
-            book: book, cover: try await parts.library.keptCover(of: book.edition.id), running: nil, texts: texts,
-            zone: zone, now: parts.ports.now())
+            book: book, cover: try await context.library.keptCover(of: book.edition.id), running: nil,
+            others: whole.others, texts: texts, zone: zone, now: parts.ports.now())
         var view = head.view
         view.merge(BookDetails(book: book, texts: texts, zone: zone).view) { $1 }
         view.merge(readOnlyView(book)) { $1 }
-        view["copies"] = try await copies(of: book, texts, forGuest: true)
+        view["copies"] = try await copies(of: book, texts, context.library, forGuest: true)
         return try await parts.pages.render(
             Pages.Page(
                 template: "book-guest", style: "book", title: texts.shownTitle(of: book), tab: .library, view: view),
@@ -72,21 +76,25 @@ struct BookPage: Sendable {
 
     /// Returns the latest progress entries of the last eight readings, and of the reading that `?reading=` selects.
     /// `?entries=` is the number of entries to skip in the selected reading, counted from the newest.
-    private func entries(of book: Book, _ request: Request) async throws -> [ID<Reading>: ShownEntries] {
+    private func entries(
+        of book: Book, _ request: Request, _ library: any KioskLibrary
+    ) async throws -> [ID<Reading>: ShownEntries] {
         let offset = try request.number("entries", in: 0...1_000_000, or: 0)
         let asked = request.uri.queryParameters["reading"].map { ID<Reading>(rawValue: String($0)) }
         var entries: [ID<Reading>: ShownEntries] = [:]
         for reading in book.copy.readings where reading.id == asked || book.copy.readings.suffix(8).contains(reading) {
             entries[reading.id] = try await ShownEntries(
-                of: reading.id, from: reading.id == asked ? offset : nil, in: parts.library)
+                of: reading.id, from: reading.id == asked ? offset : nil, in: library)
         }
         return entries
     }
 
     /// Returns the other copies of the edition.
-    private func copies(of book: Book, _ texts: Texts, forGuest: Bool = false) async throws -> [View] {
+    private func copies(
+        of book: Book, _ texts: Texts, _ library: any KioskLibrary, forGuest: Bool = false
+    ) async throws -> [View] {
         guard let isbn = book.edition.isbn else { return [] }
-        return try await parts.library.books(with: [isbn])[isbn, default: []].filter { other in
+        return try await library.books(with: [isbn])[isbn, default: []].filter { other in
             other.id != book.id && !(forGuest && other.copy.deleted != nil)
         }.map { other in
             let details = [
@@ -105,6 +113,8 @@ struct BookHead {
     let cover: KeptCover?
     /// The session that is running in the library, which may be for another book.
     let running: SessionRecord?
+    /// The other readers' status and opinions of the book.
+    let others: [OtherReader]
     let texts: Texts
     let zone: TimeZone
     let now: Date
@@ -130,6 +140,13 @@ struct BookHead {
         // A very long title gets smaller type.
         if texts.shownTitle(of: book).count > 90 { view["isLengthy"] = true }
         if copy.rating != nil { view["isRated"] = true }
+        view["hasOthers"] = !others.isEmpty
+        view["others"] = others.map { other -> View in
+            [
+                "initial": other.reader.initial, "colour": String(other.reader.colour + 1),
+                "line": texts.line(of: other),
+            ]
+        }
         if let cover {
             view["coverSource"] = "/covers/\(book.edition.id.rawValue)?v=\(cover.version)"
             if cover.isOwn { view["hasOwnCover"] = true }
@@ -236,6 +253,18 @@ struct BookHead {
 
     private func percent(_ amount: ProgressEntry.Amount?) -> String {
         amount?.percent.map { JSONValue($0).text } ?? ""
+    }
+}
+
+extension Texts {
+    /// Returns a line such as "Anna · Read 2024 · ★ 4".
+    func line(of other: OtherReader) -> String {
+        let year = other.day.map { " \($0.year)" } ?? ""
+        let status = other.status == .toRead ? nil : label(for: other.status) + year
+        return [
+            name(of: other.reader), status, other.isOnWishlist ? self("common.wishlist") : nil,
+            other.rating.map { "★ \(decimal($0))" },
+        ].compactMap(\.self).joined(separator: " · ")
     }
 }
 
@@ -486,6 +515,8 @@ struct BookAnnotations {
     let whole: WholeBook
     /// True to show all notes and quotes, false to show only the latest.
     let showsAll: Bool
+    /// The number of readers. Notes say whose they are, and can be private, only if there are several.
+    let readers: Int
     let texts: Texts
     let zone: TimeZone
 
@@ -503,6 +534,9 @@ struct BookAnnotations {
             "talksCount": talks.isEmpty ? "" : String(talks.count),
             "quotesCount": whole.quotes.isEmpty ? "" : String(whole.quotes.count),
         ]
+        if readers > 1 {
+            view["severalReaders"] = true
+        }
         let most = max(notes.count, talks.count, whole.quotes.count)
         if !showsAll, most > BookPage.annotationsAtFirst {
             view["showAll"] = texts("book.showAll", count: whole.notes.count + whole.quotes.count)
@@ -515,13 +549,24 @@ struct BookAnnotations {
     }
 
     private func note(_ note: Note) -> View {
-        ["noteID": note.id.rawValue, "text": note.text, "created": texts.instant(note.created, in: zone)]
+        let view: View = [
+            "noteID": note.id.rawValue, "text": note.text, "created": texts.instant(note.created, in: zone),
+        ]
+        return view.merging(ownership(of: note.reader, note.isPrivate)) { $1 }
+    }
+
+    /// Returns the values that say whose a note or quote is, and whether only its reader sees it.
+    private func ownership(of reader: ReaderName?, _ isPrivate: Bool) -> View {
+        guard readers > 1 else { return [:] }
+        if let reader { return ["isOthers": true, "byline": reader.name.cleanedLine] }
+        return ["privacy": ["pressed": isPrivate ? "true" : "false", "other": isPrivate ? "false" : "true"] as View]
     }
 
     private func quote(_ quote: Quote) -> View {
-        [
+        let view: View = [
             "quoteID": quote.id.rawValue, "text": quote.text, "quotePage": quote.page.map(String.init) ?? "",
             "shownPage": quote.page.map { texts("book.page", ["page": texts.grouped($0)]) } ?? texts("book.noPage"),
         ]
+        return view.merging(ownership(of: quote.reader, quote.isPrivate)) { $1 }
     }
 }

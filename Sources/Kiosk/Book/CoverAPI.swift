@@ -20,7 +20,9 @@ struct CoverAPI: Sendable {
 
     private func cover(_ request: Request, _ context: KioskContext) async throws -> Response {
         let edition = try context.id("edition", of: Edition.self)
-        guard let kept = try await parts.library.keptCover(of: edition) else { throw RequestRefusal.notFound("cover") }
+        guard let kept = try await context.library.keptCover(of: edition) else {
+            throw RequestRefusal.notFound("cover")
+        }
         // The bytes are not trusted. The sandbox prevents a cover that is opened in a tab of its own from running
         // scripts.
         var headers: HTTPFields = [
@@ -28,7 +30,7 @@ struct CoverAPI: Sendable {
             .xContentTypeOptions: "nosniff",
         ]
         if request.headers[.ifNoneMatch] == kept.tag { return Response(status: .notModified, headers: headers) }
-        guard let bytes = try await parts.library.cover(of: edition), let type = PictureType(bytes) else {
+        guard let bytes = try await context.library.cover(of: edition), let type = PictureType(bytes) else {
             throw RequestRefusal.notFound("cover")
         }
         headers[.contentType] = type.rawValue
@@ -42,9 +44,9 @@ struct CoverAPI: Sendable {
             // The type is detected from the first bytes, because the declared type is not trusted.
             guard let type = PictureType(bytes), type != .gif else { throw Self.notPicture }
             try await check(bytes)
-            try await parts.library.keepOwnCover(bytes, of: book.edition.id)
+            try await context.library.keepOwnCover(bytes, of: book.edition.id)
         }
-        return try await respond(with: book)
+        return try await respond(with: book, context)
     }
 
     /// Decodes the picture in an isolated process to check that it is intact and has the size that it declares. A
@@ -61,14 +63,14 @@ struct CoverAPI: Sendable {
 
     private func remove(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let book = try await book(context)
-        guard try await parts.library.removeOwnCover(of: book.edition.id) else {
+        guard try await context.library.removeOwnCover(of: book.edition.id) else {
             throw RequestRefusal.notFound("photo")
         }
-        return try await respond(with: book)
+        return try await respond(with: book, context)
     }
 
     private func book(_ context: KioskContext) async throws -> Book {
-        guard let book = try await parts.library.book(context.id(of: Copy.self)) else {
+        guard let book = try await context.library.book(context.id(of: Copy.self)) else {
             throw RequestRefusal.notFound("book")
         }
         try book.checkOutsideTrash()
@@ -77,8 +79,8 @@ struct CoverAPI: Sendable {
 
     /// Responds with the book and its current cover. The response has no `change`, because a new picture cannot be
     /// undone.
-    private func respond(with book: Book) async throws -> JSONResponse {
-        let kept = try await parts.library.keptCover(of: book.edition.id)
+    private func respond(with book: Book, _ context: KioskContext) async throws -> JSONResponse {
+        let kept = try await context.library.keptCover(of: book.edition.id)
         let cover: JSONValue = kept.map { ["own": .bool($0.isOwn), "bytes": .integer($0.bytes)] } ?? .null
         return JSONResponse(book.json.appending([("cover", cover)]).with(change: nil))
     }

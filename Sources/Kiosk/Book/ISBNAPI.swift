@@ -35,7 +35,7 @@ struct ISBNAPI: Sendable {
     /// No online source is queried.
     private func known(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let text = try request.queryValue("isbn") ?? ""
-        return JSONResponse(try await KnownISBN(text, in: parts.library, parts.pages.texts(context)).json)
+        return JSONResponse(try await KnownISBN(text, in: context.library, parts.pages.texts(context)).json)
     }
 
     /// Inserts only those hyphens whose place does not depend on the digits still to come. These are the hyphens that

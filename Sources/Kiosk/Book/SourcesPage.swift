@@ -93,8 +93,8 @@ struct SourcesPage: Sendable {
         guard let field = try sent.text("field").value.flatMap(Metadata.Field.init),
             FieldComparison.fields.contains(field), record.text(of: field) != nil
         else { throw RequestRefusal.notFound("value") }
-        return try await parts.perform(on: copy) {
-            let (book, change) = try await parts.library.take([field: record], for: copy, at: parts.ports.now())
+        return try await context.perform(on: copy) {
+            let (book, change) = try await context.library.take([field: record], for: copy, at: parts.ports.now())
             return JSONResponse(book.json.with(change: change))
         }
     }
@@ -117,7 +117,7 @@ struct SourcesPage: Sendable {
     }
 
     private func book(_ context: KioskContext) async throws -> Book {
-        guard let book = try await parts.library.book(context.id(of: Copy.self)) else {
+        guard let book = try await context.library.book(context.id(of: Copy.self)) else {
             throw RequestRefusal.notFound("book")
         }
         try book.checkOutsideTrash()

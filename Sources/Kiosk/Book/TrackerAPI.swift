@@ -32,7 +32,7 @@ struct ReadingAPI: Sendable {
             throw RequestRefusal(.badField, "\"page\", \"end\" and \"force\" need \"session\".")
         }
         return try await perform(context) {
-            try await parts.library.setStatus(
+            try await context.library.setStatus(
                 status, of: $0, on: day,
                 ending: session.map { SessionEnd($0, page: page, end: end, isForced: isForced) }, at: parts.ports.now())
         }
@@ -44,7 +44,7 @@ struct ReadingAPI: Sendable {
         guard let amount = try Self.amount(sent) else { throw Self.oneOfTwo }
         let past = try sent.instant("at").value
         return try await perform(context) {
-            try await parts.library.recordProgress(amount, of: $0, on: past, at: parts.ports.now())
+            try await context.library.recordProgress(amount, of: $0, on: past, at: parts.ports.now())
         }
     }
 
@@ -55,14 +55,14 @@ struct ReadingAPI: Sendable {
         try sent.checkMembers(["page", "percent", "at"])
         let edit = ProgressEdit(amount: try Self.amount(sent), at: try sent.instant("at").value)
         return try await perform(context) {
-            try await parts.library.editProgress(entry, of: $0, edit, at: parts.ports.now())
+            try await context.library.editProgress(entry, of: $0, edit, at: parts.ports.now())
         }
     }
 
     private func deleteProgress(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let entry = try context.id("entry", of: ProgressEntry.self)
         return try await perform(context) {
-            try await parts.library.deleteProgress(entry, of: $0, at: parts.ports.now())
+            try await context.library.deleteProgress(entry, of: $0, at: parts.ports.now())
         }
     }
 
@@ -84,7 +84,7 @@ struct ReadingAPI: Sendable {
             started: try sent.day("started"), finished: try sent.day("finished"), stopped: try sent.day("stopped"))
         let reading = context.parameters.get("reading").map { ID<Reading>(rawValue: $0) }
         return try await perform(context) {
-            try await parts.library.setDates(edit, of: $0, reading: reading, at: parts.ports.now())
+            try await context.library.setDates(edit, of: $0, reading: reading, at: parts.ports.now())
         }
     }
 
@@ -95,7 +95,7 @@ struct ReadingAPI: Sendable {
             try sent.day("started").value, try sent.day("finished").value, try sent.day("stopped").value
         )
         return try await perform(context, status: .created) {
-            try await parts.library.addReading(
+            try await context.library.addReading(
                 to: $0, started: started, finished: finished, stopped: stopped, at: parts.ports.now())
         }
     }
@@ -103,7 +103,7 @@ struct ReadingAPI: Sendable {
     private func delete(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let reading = try context.id("reading", of: Reading.self)
         return try await perform(context) {
-            try await parts.library.deleteReading(reading, of: $0, at: parts.ports.now())
+            try await context.library.deleteReading(reading, of: $0, at: parts.ports.now())
         }
     }
 
@@ -111,7 +111,7 @@ struct ReadingAPI: Sendable {
         _ context: KioskContext, status: HTTPResponse.Status = .ok, _ action: (ID<Copy>) async throws -> TrackingResult
     ) async throws -> JSONResponse {
         let copy = try context.id(of: Copy.self)
-        return try await parts.perform(on: copy) {
+        return try await context.perform(on: copy) {
             let result = try await action(copy)
             let json = result.json.appending([("sessionStillRuns", .bool(result.sessionStillRuns))])
             return JSONResponse(json.with(change: result.change), status: status)
@@ -121,11 +121,11 @@ struct ReadingAPI: Sendable {
     /// Responds with the progress entries of a reading, the newest first.
     private func progress(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let id = try context.id("reading", of: Reading.self)
-        let book = try await parts.library.book(context.id(of: Copy.self))
+        let book = try await context.library.book(context.id(of: Copy.self))
         guard let book, let reading = book.copy.readings.first(where: { $0.id == id }) else {
             throw RequestRefusal.notFound("reading")
         }
-        let entries = try await parts.library.progress(
+        let entries = try await context.library.progress(
             of: id, limit: try request.number("limit", in: 1...1000, or: 50),
             offset: try request.number("offset", in: 0...1_000_000, or: 0))
         return JSONResponse(book.json(of: reading, with: entries))
@@ -153,7 +153,7 @@ struct SessionAPI: Sendable {
 
     /// Responds with the running session and the service's current time, by which the page sets its clock.
     private func running(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
-        let (record, now) = (try await parts.library.runningSession(), now)
+        let (record, now) = (try await context.library.runningSession(), now)
         return JSONResponse(["running": record?.json(at: now) ?? .null, "now": .string(now.rfc3339)])
     }
 
@@ -162,8 +162,8 @@ struct SessionAPI: Sendable {
         let sent = try await request.object()
         try sent.checkMembers(["page", "start"])
         let (page, start) = (try sent.integer("page").value, try sent.instant("start").value)
-        return try await perform(on: copy, status: .created) {
-            try await parts.library.startSession(of: copy, page: page, from: start, at: now)
+        return try await perform(context, on: copy, status: .created) {
+            try await context.library.startSession(of: copy, page: page, from: start, at: now)
         }
     }
 
@@ -173,18 +173,18 @@ struct SessionAPI: Sendable {
         let session = try sent.text("session").value.map(ID<Session>.init(rawValue:))
         let (page, end) = (try sent.integer("page").value, try sent.instant("end").value)
         let forced = try sent.bool("force").value ?? false
-        return try await perform {
-            try await parts.library.stopSession(session, page: page, end: end, forced: forced, at: now)
+        return try await perform(context) {
+            try await context.library.stopSession(session, page: page, end: end, forced: forced, at: now)
         }
     }
 
     private func list(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let copy = try context.id(of: Copy.self)
-        guard try await parts.library.book(copy) != nil else { throw RequestRefusal.notFound("book") }
-        let sessions = try await parts.library.sessions(
+        guard try await context.library.book(copy) != nil else { throw RequestRefusal.notFound("book") }
+        let sessions = try await context.library.sessions(
             of: copy, limit: try request.number("limit", in: 1...1000, or: 50),
             offset: try request.number("offset", in: 0...1_000_000, or: 0))
-        let (totals, now) = (try await parts.library.sessionTotals(of: copy), now)
+        let (totals, now) = (try await context.library.sessionTotals(of: copy), now)
         return JSONResponse([
             "sessions": .array(sessions.map { $0.json(at: now) }),
             "totals": [
@@ -200,19 +200,20 @@ struct SessionAPI: Sendable {
         let copy = try context.id(of: Copy.self)
         let sent = try await request.object()
         try sent.checkMembers(["start", "end", "minutes", "startPage", "endPage"])
-        return try await perform(on: copy, status: .created) {
+        return try await perform(context, on: copy, status: .created) {
             let start = try sent.instant("start").required(as: "start")
             let length = try Self.minutes(sent).map { start.addingTimeInterval(Double($0) * 60) }
             let end = try length ?? sent.instant("end").required(as: "end")
             let (first, last) = (try sent.integer("startPage").value, try sent.integer("endPage").value)
-            return try await parts.library.addSession(
+            return try await context.library.addSession(
                 of: copy, start: start, end: end, startPage: first, endPage: last, at: now)
         }
     }
 
     private func one(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let id = try context.id(of: Session.self)
-        guard let record = try await parts.library.sessions(endingIn: id.rawValue).first(where: { $0.session.id == id })
+        guard
+            let record = try await context.library.sessions(endingIn: id.rawValue).first(where: { $0.session.id == id })
         else { throw SessionError.noSuchSession }
         return JSONResponse(record.json(at: now))
     }
@@ -221,18 +222,18 @@ struct SessionAPI: Sendable {
         let id = try context.id(of: Session.self)
         let sent = try await request.object()
         try sent.checkMembers(["start", "end", "minutes", "startPage", "endPage"])
-        return try await perform {
+        return try await perform(context) {
             let edit = SessionEdit(
                 start: try sent.instant("start").value, end: try sent.instant("end").value,
                 minutes: try Self.minutes(sent), startPage: try sent.integer("startPage").value,
                 endPage: try sent.integer("endPage"))
-            return try await parts.library.editSession(id, edit, at: now)
+            return try await context.library.editSession(id, edit, at: now)
         }
     }
 
     private func delete(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let id = try context.id(of: Session.self)
-        return try await perform { try await parts.library.deleteSession(id, at: now) }
+        return try await perform(context) { try await context.library.deleteSession(id, at: now) }
     }
 
     /// Returns the length of a session in minutes; `nil` if the request has none. It must be at most a day, so that
@@ -245,9 +246,10 @@ struct SessionAPI: Sendable {
     }
 
     private func perform(
-        on copy: ID<Copy>? = nil, status: HTTPResponse.Status = .ok, _ action: () async throws -> SessionRecord
+        _ context: KioskContext, on copy: ID<Copy>? = nil, status: HTTPResponse.Status = .ok,
+        _ action: () async throws -> SessionRecord
     ) async throws -> JSONResponse {
-        let record = if let copy { try await parts.perform(on: copy, action) } else { try await action() }
+        let record = if let copy { try await context.perform(on: copy, action) } else { try await action() }
         return JSONResponse(record.json(at: now).with(change: record.change), status: status)
     }
 }

@@ -15,19 +15,24 @@ struct HomePage: Sendable {
     private func page(_ request: Request, _ context: KioskContext) async throws -> Response {
         let texts = parts.pages.texts(context)
         let (now, zone) = (parts.ports.now(), parts.ports.zone)
-        let home = try await parts.library.home(limit: Self.maxBooks, at: now, in: zone)
-        let year = try await parts.library.yearSoFar(at: now, in: zone)
+        let library = try context.library(forStatsOf: request)
+        let home = try await library.home(limit: Self.maxBooks, at: now, in: zone)
+        let year = try await library.yearSoFar(at: now, in: zone)
         let books = home.readingNow.map(\.book) + home.recentlyRead.map(\.book)
         // The page requests only covers that exist.
-        let covers = try await parts.library.keptCovers(among: books.map(\.edition.id))
-        let view = HomeView(home: home, year: year, now: now, zone: zone, texts: texts, covers: covers)
+        let covers = try await context.library.keptCovers(among: books.map(\.edition.id))
+        let view = HomeView(
+            home: home, year: year, now: now, zone: zone, texts: texts, covers: covers, readers: context.readers)
         return try await parts.pages.render(
-            Pages.Page(template: "home", title: texts("layout.home"), tab: .home, view: view.view), context)
+            Pages.Page(
+                template: "home", title: texts("layout.home"), tab: .home,
+                view: view.view.merging(try context.everybodyView(request, texts)) { $1 }), context)
     }
 
     private func home(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let (now, zone) = (parts.ports.now(), parts.ports.zone)
-        var home = try await parts.library.home(limit: Self.maxBooks, at: now, in: zone)
+        let library = try context.library(forStatsOf: request)
+        var home = try await library.home(limit: Self.maxBooks, at: now, in: zone)
         if context.isGuest {
             for index in home.readingNow.indices {
                 home.readingNow[index].running = nil
@@ -37,7 +42,7 @@ struct HomePage: Sendable {
                 home.recentlyRead[index].book = home.recentlyRead[index].book.forGuests
             }
         }
-        let year = try await parts.library.yearSoFar(at: now, in: zone)
+        let year = try await library.yearSoFar(at: now, in: zone)
         guard case .object(let members) = home.json else { return JSONResponse(home.json) }
         return JSONResponse(.object(members + [(key: "year", value: year.json)]))
     }
@@ -52,6 +57,8 @@ struct HomeView: Sendable {
     let texts: Texts
     /// The editions that have a cover.
     let covers: Set<ID<Edition>>
+    /// The household's readers, by whose names everybody's page says who reads a book.
+    let readers: [Reader]
 
     var view: View {
         var view: View = [
@@ -94,6 +101,9 @@ struct HomeView: Sendable {
         var view = book(reading.book)
         view["bookId"] = reading.book.id.rawValue
         view["isFirst"] = isFirst
+        // Everybody's page can have a book twice.
+        view["titleID"] = [reading.book.id.rawValue, reading.reader?.rawValue].compactMap(\.self).joined(separator: "-")
+        view["byline"] = byline(reading.reader)
         view["amount"] = texts.amount(reading.progress, of: reading.pageCount)
         if let fraction = reading.fraction ?? (reading.progress == nil && reading.pageCount != nil ? 0 : nil) {
             view["bar"] = ["part": Chart.unit(fraction * 100)]
@@ -114,8 +124,15 @@ struct HomeView: Sendable {
         return view
     }
 
+    private func byline(_ reader: ID<Reader>?) -> View? {
+        readers.first { $0.id == reader }.map { reader in
+            ["name": texts.name(of: reader), "initial": reader.initial, "colour": String(reader.colour + 1)]
+        }
+    }
+
     private func row(_ read: RecentlyRead) -> View {
         var view = book(read.book)
+        view["byline"] = byline(read.reader)
         view["finished"] = read.finished.map { texts.day($0) } ?? texts("home.noDate")
         if let days = read.daysToRead { view["days"] = texts("home.inDays", n: max(1, days)) }
         if let rating = read.book.copy.rating {

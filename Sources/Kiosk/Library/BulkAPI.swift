@@ -26,19 +26,19 @@ struct BulkAPI: Sendable {
             let allowed = Copy.Status.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", ")
             throw RequestRefusal(.field, "\"status\" must be one of these: \(allowed).", member: "status")
         }
-        return try await change(body) { $0.status = status }
+        return try await change(body, context) { $0.status = status }
     }
 
     private func tag(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let body = try await request.json(BookSelection.self)
         let name = try (body.name ?? "").checked(as: "tag", limit: TextLimit.name)
-        return try await change(body) { $0.tags.append(name) }
+        return try await change(body, context) { $0.tags.append(name) }
     }
 
     private func untag(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let body = try await request.json(BookSelection.self)
         let name = try (body.name ?? "").checked(as: "tag", limit: TextLimit.name).lowercased()
-        return try await change(body) { copy in copy.tags.removeAll { $0.lowercased() == name } }
+        return try await change(body, context) { copy in copy.tags.removeAll { $0.lowercased() == name } }
     }
 
     /// Puts the books on a shelf, or takes them off their shelves if the request has no shelf name.
@@ -46,14 +46,14 @@ struct BulkAPI: Sendable {
         let body = try await request.json(BookSelection.self)
         let name = (body.name ?? "").cleanedLine
         let shelf = name.isEmpty ? nil : try name.checked(as: "shelf", limit: TextLimit.name)
-        return try await change(body) { $0.shelf = shelf }
+        return try await change(body, context) { $0.shelf = shelf }
     }
 
-    private func change(_ body: BookSelection, _ edit: @escaping @Sendable (inout Copy) -> Void) async throws
-        -> JSONResponse
-    {
-        let (copies, next) = try await body.copies(parts)
-        let (changed, change) = try await parts.library.update(
+    private func change(
+        _ body: BookSelection, _ context: KioskContext, _ edit: @escaping @Sendable (inout Copy) -> Void
+    ) async throws -> JSONResponse {
+        let (copies, next) = try await body.copies(parts, context)
+        let (changed, change) = try await context.library.update(
             copies, continuing: body.change, at: parts.ports.now()
         ) { copy in
             if copy.deleted == nil { edit(&copy) } else if !body.isSearch { throw InTrashRefusal(copy.id) }
@@ -62,18 +62,19 @@ struct BulkAPI: Sendable {
     }
 
     private func trash(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
-        try await move(request, parts.library.trash(_:continuing:at:))
+        try await move(request, context, context.library.trash(_:continuing:at:))
     }
 
     private func restore(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
-        try await move(request, parts.library.restore(_:continuing:at:))
+        try await move(request, context, context.library.restore(_:continuing:at:))
     }
 
     private func move(
-        _ request: Request, _ act: ([ID<Copy>], ID<Change>?, Date) async throws -> (changed: Int, change: ID<Change>?)
+        _ request: Request, _ context: KioskContext,
+        _ act: ([ID<Copy>], ID<Change>?, Date) async throws -> (changed: Int, change: ID<Change>?)
     ) async throws -> JSONResponse {
         let body = try await request.json(BookSelection.self)
-        let (copies, next) = try await body.copies(parts)
+        let (copies, next) = try await body.copies(parts, context)
         let (changed, change) = try await act(copies, body.change, parts.ports.now())
         return Self.response(changed, change, next, of: body)
     }
@@ -82,15 +83,15 @@ struct BulkAPI: Sendable {
     /// The deletion cannot be undone.
     private func deleteForGood(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let body = try await request.json(BookSelection.self)
-        try await body.checkCount(parts)
-        let (copies, next) = try await body.copies(parts, piece: 100)
+        try await body.checkCount(parts, context)
+        let (copies, next) = try await body.copies(parts, context, piece: 100)
         do {
-            try await parts.library.purge(copies)
+            try await context.library.purge(copies)
             return Self.response(copies.count, nil, next, of: body)
         } catch {
             var inTrash: [ID<Copy>] = []
             for copy in copies {
-                let book = try await parts.library.book(copy)
+                let book = try await context.library.book(copy)
                 guard book != nil || body.isSearch else { throw RequestRefusal.notFound("book") }
                 if book?.copy.deleted != nil { inTrash.append(copy) }
             }
@@ -99,7 +100,7 @@ struct BulkAPI: Sendable {
                 throw RequestRefusal(.notInTrash, "Not all of these books are in the trash. Nothing was deleted.")
             }
             // Somebody restored a book after the search had found it.
-            try await parts.library.purge(inTrash)
+            try await context.library.purge(inTrash)
             return Self.response(inTrash.count, nil, next, of: body)
         }
     }
@@ -143,14 +144,18 @@ struct BookSelection: Decodable, Sendable {
     /// - Returns: the ids in order and without duplicates, and the position where the next piece begins; the position
     ///   is `nil` after the last piece.
     /// - Throws: ``RequestRefusal``, ``SearchRefusal``.
-    func copies(_ parts: KioskParts, piece: Int = Self.piece) async throws -> (ids: [ID<Copy>], next: String?) {
+    func copies(_ parts: KioskParts, _ context: KioskContext, piece: Int = Self.piece) async throws -> (
+        ids: [ID<Copy>], next: String?
+    ) {
         switch (ids, query) {
         case (let ids?, nil): return (try Self.checked(ids), nil)
         case (nil, let text?):
             guard text.utf8.count <= 16_000 else { throw Self.refusal }
-            var query = try LibraryAddress(text, zone: parts.ports.zone, now: parts.ports.now()).query
+            var query = try LibraryAddress(
+                text, zone: parts.ports.zone, now: parts.ports.now(), readers: context.readers
+            ).query
             (query.after, query.limit, query.countLimit) = (after, piece, 0)
-            let found = try await parts.library.books(matching: query)
+            let found = try await context.library.books(matching: query)
             let except = except ?? []
             let excluded = try except.isEmpty ? [] : Set(Self.checked(except))
             return (found.books.map(\.id).filter { !excluded.contains($0) }, found.next)
@@ -161,11 +166,12 @@ struct BookSelection: Decodable, Sendable {
 
     /// Checks, before books are deleted for good, that the search has not found more books than the person agreed to
     /// delete.
-    func checkCount(_ parts: KioskParts) async throws {
+    func checkCount(_ parts: KioskParts, _ context: KioskContext) async throws {
         guard let count, let text = query else { return }
-        var query = try LibraryAddress(text, zone: parts.ports.zone, now: parts.ports.now()).query
+        var query = try LibraryAddress(text, zone: parts.ports.zone, now: parts.ports.now(), readers: context.readers)
+            .query
         (query.limit, query.countLimit) = (1, .max)
-        guard try await parts.library.books(matching: query).total - (except?.count ?? 0) > count else { return }
+        guard try await context.library.books(matching: query).total - (except?.count ?? 0) > count else { return }
         throw RequestRefusal(
             .moreThanAsked, "The trash now contains more books than you confirmed. Check them, and confirm again.")
     }

@@ -15,7 +15,7 @@ struct BooksAPI: Sendable {
 
     /// Responds with `{"hits", "total", "exact", "next"}` to a query in the form of ``LibraryAddress``.
     private func list(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
-        var found = try await parts.library.books(matching: try query(request, context))
+        var found = try await context.library.books(matching: try query(request, context))
         if context.isGuest {
             for index in found.hits.indices { found.hits[index].book = found.hits[index].book.forGuests }
         }
@@ -23,12 +23,13 @@ struct BooksAPI: Sendable {
     }
 
     private func facets(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
-        JSONResponse(try await parts.library.facets(matching: try query(request, context)).json)
+        JSONResponse(try await context.library.facets(matching: try query(request, context)).json)
     }
 
     private func query(_ request: Request, _ context: KioskContext) throws -> BookQuery {
         try LibraryAddress(
-            request.uri.query, zone: parts.ports.zone, now: parts.ports.now(), forGuest: context.isGuest
+            request.uri.query, zone: parts.ports.zone, now: parts.ports.now(), readers: context.readers,
+            forGuest: context.isGuest
         ).query
     }
 }
@@ -68,7 +69,7 @@ struct SuggestionsAPI: Sendable {
                 "The query must contain kind=author, kind=tag or kind=shelf. "
                     + "It may also contain beginning= and limit= (from 1 to 50).")
         }
-        let found = try await parts.library.suggestions(for: kind, beginning: beginning, limit: limit)
+        let found = try await context.library.suggestions(for: kind, beginning: beginning, limit: limit)
         return JSONResponse([
             "suggestions": .array(found.map { ["name": .string($0.name), "count": .integer($0.count)] })
         ])

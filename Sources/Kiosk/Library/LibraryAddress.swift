@@ -3,15 +3,17 @@ import FoundationEssentials
 
 /// The query of a Library page or of the API, such as `?q=zürich&status=reading&status=read&sort=title`. If a filter
 /// occurs several times, a book matches if it has any of the values. Parameters with empty values are ignored.
+/// `reader`, which every address may have, is left to ``ReaderChoice``.
 struct LibraryAddress: Sendable {
     enum Name: String, Sendable, CaseIterable {
         case q, status, tag, shelf, author, language, rating, owned, wishlist, favourite, added, started, finished
+        case readBy, notReadBy, readByNobody
         case trash, sort, reverse, view, limit, after
 
         /// The parameters that filter books.
         static let filters: [Name] = [
             .status, .tag, .shelf, .author, .language, .rating, .owned, .favourite, .wishlist, .added, .started,
-            .finished,
+            .finished, .readBy, .notReadBy, .readByNobody,
         ]
     }
 
@@ -30,14 +32,17 @@ struct LibraryAddress: Sendable {
 
     /// - Parameters:
     ///   - text: the query of the URL.
+    ///   - readers: the household's readers, to whom the filters by reader refer.
     ///   - isGuest: true if the request comes from a guest. The search then leaves out notes and quotes, and refuses to
     ///     show the trash.
     /// - Throws: ``RequestRefusal``: 400 with the allowed values if a parameter is not allowed, 401 if a guest requests
     ///   the trash.
-    init(_ text: String?, zone: TimeZone, now: Date, forGuest isGuest: Bool = false) throws {
+    init(
+        _ text: String?, zone: TimeZone, now: Date, readers: [Reader] = [], forGuest isGuest: Bool = false
+    ) throws {
         query.zone = zone
         query.searchesAnnotations = !isGuest
-        for (name, value) in try PercentEncoding.pairs(text ?? "") where !value.isEmpty {
+        for (name, value) in try PercentEncoding.pairs(text ?? "") where !value.isEmpty && name != "reader" {
             guard let name = Name(rawValue: name) else {
                 throw Self.refusal("query", name, Name.allCases.map(\.rawValue))
             }
@@ -45,7 +50,7 @@ struct LibraryAddress: Sendable {
             // ignored.
             let value = value.cleanedLine
             if value.isEmpty { continue }
-            try apply(name, value, today: CalendarDay(now, in: zone))
+            try apply(name, value, today: CalendarDay(now, in: zone), readers)
             items.append(Item(name: name, value: value))
         }
         if isGuest, query.inTrash { throw RequestRefusal.signInNeeded }
@@ -54,7 +59,7 @@ struct LibraryAddress: Sendable {
         }
     }
 
-    private mutating func apply(_ name: Name, _ value: String, today: CalendarDay) throws {
+    private mutating func apply(_ name: Name, _ value: String, today: CalendarDay, _ readers: [Reader]) throws {
         switch name {
         case .q: query.text = value
         case .status:
@@ -73,6 +78,9 @@ struct LibraryAddress: Sendable {
         case .added: query.added = try Self.period(name, value, today)
         case .started: query.started = try Self.period(name, value, today)
         case .finished: query.finished = try Self.period(name, value, today)
+        case .readBy: query.readBy.append(try Self.reader(name, value, readers))
+        case .notReadBy: query.notReadBy.append(try Self.reader(name, value, readers))
+        case .readByNobody: query.readByNobody = try Self.flag(name, value)
         case .trash: query.inTrash = try Self.flag(name, value)
         case .sort:
             let allowed = BookQuery.Sort.allCases.map(\.rawValue)
@@ -90,6 +98,10 @@ struct LibraryAddress: Sendable {
     {
         guard let value else { throw refusal(name.rawValue, text, allowed) }
         return value
+    }
+
+    private static func reader(_ name: Name, _ text: String, _ readers: [Reader]) throws -> ID<Reader> {
+        try value(name, readers.first { $0.isCalled(text) }?.id, text, readers.compactMap { $0.name?.cleanedLine })
     }
 
     private static func flag(_ name: Name, _ text: String) throws -> Bool {

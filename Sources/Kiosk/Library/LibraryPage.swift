@@ -17,13 +17,13 @@ struct LibraryPage: Sendable {
     private func page(_ request: Request, _ context: KioskContext) async throws -> Response {
         let (texts, now) = (parts.pages.texts(context), parts.ports.now())
         let address = try LibraryAddress(
-            request.uri.query, zone: parts.ports.zone, now: now, forGuest: context.isGuest)
+            request.uri.query, zone: parts.ports.zone, now: now, readers: context.readers, forGuest: context.isGuest)
         var query = address.query
         // The trash is counted completely because a person confirms the exact number of books to delete for good.
         if query.inTrash { query.countLimit = .max }
-        let found = try await parts.library.books(matching: query)
+        let found = try await context.library.books(matching: query)
         // The page requests only covers that exist.
-        let covers = try await parts.library.keptCovers(among: found.hits.map(\.book.edition.id))
+        let covers = try await context.library.keptCovers(among: found.hits.map(\.book.edition.id))
         var view: View = [
             "q": query.text.cleanedLine, "isGrid": address.isGrid, "isTrash": query.inTrash,
             "hits": found.hits.map {
@@ -90,6 +90,8 @@ struct LibraryPage: Sendable {
         case .owned: return texts(item.isYes ? "library.owned" : "library.notOwned")
         case .wishlist: return texts(item.isYes ? "library.wishlist" : "library.notWishlist")
         case .favourite: return texts(item.isYes ? "library.favourites" : "library.notFavourite")
+        case .readBy, .notReadBy: return texts("library.with_\(item.name.rawValue)", ["name": value])
+        case .readByNobody: return texts("library.readByNobody")
         case .language: return texts("library.with_language", ["value": texts.language(code: value)])
         default: return texts("library.with_\(item.name.rawValue)", ["value": value])
         }
@@ -146,8 +148,8 @@ extension LibraryPage {
     func filters(_ request: Request, _ context: KioskContext) async throws -> Response {
         let (texts, now) = (parts.pages.texts(context), parts.ports.now())
         let address = try LibraryAddress(
-            request.uri.query, zone: parts.ports.zone, now: now, forGuest: context.isGuest)
-        let facets = try await parts.library.facets(matching: address.query)
+            request.uri.query, zone: parts.ports.zone, now: now, readers: context.readers, forGuest: context.isGuest)
+        let facets = try await context.library.facets(matching: address.query)
         let named: [(LibraryAddress.Name, [Value])] = [
             (.status, facets.statuses(texts)), (.rating, facets.ratings(texts)), (.tag, Value.names(facets.tags)),
             (.shelf, Value.names(facets.shelves)), (.author, Value.names(facets.authors)),
@@ -173,6 +175,7 @@ extension LibraryPage {
                 "hasRest": items.count > Self.firstValues,
             ] as View
         }
+        let ofReaders = byReader(address, context.readers, texts)
         let dates = [LibraryAddress.Name.added, .started, .finished].map { name -> View in
             [
                 "key": name.rawValue, "label": texts("library.by_\(name.rawValue)"),
@@ -180,12 +183,32 @@ extension LibraryPage {
             ]
         }
         let shown: Set<LibraryAddress.Name> = [
-            .status, .rating, .tag, .shelf, .author, .language, .owned, .added, .started, .finished,
+            .status, .rating, .tag, .shelf, .author, .language, .owned, .added, .started, .finished, .readBy,
+            .notReadBy,
+            .readByNobody,
         ]
         return try await parts.pages.render(
             Pages.Page(
                 template: "filters", title: texts("library.filters"), tab: .library,
-                view: ["groups": groups, "dates": dates, "carried": Self.carried(address, except: shown)]), context)
+                view: ["groups": groups + ofReaders, "dates": dates, "carried": Self.carried(address, except: shown)]),
+            context)
+    }
+
+    /// Returns the filters by reader as one group; none if there is one reader. Their books are not counted.
+    private func byReader(_ address: LibraryAddress, _ readers: [Reader], _ texts: Texts) -> [View] {
+        guard readers.count > 1 else { return [] }
+        func chip(_ name: LibraryAddress.Name, _ value: String, _ label: String) -> View {
+            let isChosen = address.items.contains { $0.name == name && $0.value.lowercased() == value.lowercased() }
+            return ["key": name.rawValue, "value": value, "label": label, "isChosen": isChosen]
+        }
+        let chips = [LibraryAddress.Name.readBy, .notReadBy].flatMap { name in
+            readers.map { reader in
+                let reader = texts.name(of: reader)
+                return chip(name, reader, texts("library.with_\(name.rawValue)", ["name": LibraryHit.short(reader)]))
+            }
+        }
+        let nobody = chip(.readByNobody, "1", texts("library.readByNobody"))
+        return [["title": texts("readers.title"), "first": chips + [nobody]]]
     }
 
     /// The number of values that each filter shows at first.

@@ -172,12 +172,12 @@ struct FindPage: Sendable {
         let entered = try Confirmed(
             enteredBy: .form, request: body.request.map { String($0.prefix(64)) } ?? ID<Confirmed>().rawValue,
             isbn: offer.isbn, metadata: metadata, preset: preset, anotherCopy: body.anotherCopy ?? false)
-        let confirmed = try await parts.answeringItem(entered)
+        let confirmed = try await context.answeringItem(entered)
         let now = parts.ports.now()
         let result = try await station.enter(confirmed) {
-            try await parts.library.enter(confirmed, notes: [], dates: DateEdit(), at: now) { _ in }
+            try await context.library.enter(confirmed, notes: [], dates: DateEdit(), at: now) { _ in }
         }
-        return try await parts.response(to: result)
+        return try await context.response(to: result)
     }
 
     private struct Take: Decodable {

@@ -61,7 +61,7 @@ struct ScanPage: Sendable {
         }
         view["chosen"] = chosen ?? ""
         if let current {
-            let covers = try await parts.library.keptCovers(among: [current.owned?.edition.id].compactMap(\.self))
+            let covers = try await context.library.keptCovers(among: [current.owned?.edition.id].compactMap(\.self))
             view["card"] = rowViews.card(current, undo: snapshot.nextUndo, covers: covers)
         }
         let hasCamera = snapshot.camera != nil
@@ -116,7 +116,7 @@ struct ScanPage: Sendable {
     }
 
     private func presetView(_ preset: Preset, _ texts: Texts) -> View {
-        [
+        var view: View = [
             "shelf": preset.shelf ?? "", "tags": preset.tags.map { ["name": $0] as View },
             "tagsJSON": JSONValue(preset.tags).text, "isWishlist": preset.isWishlist,
             "statuses": Copy.Status.allCases.map { status -> View in
@@ -126,6 +126,8 @@ struct ScanPage: Sendable {
                 ]
             },
         ]
+        if let reader = preset.reader { view["ofReader"] = texts("readers.chosen", ["name": reader.cleanedLine]) }
+        return view
     }
 }
 

@@ -70,10 +70,11 @@ extension Batch.Status {
 
 extension Preset {
     var json: JSONValue {
-        [
+        let json: JSONValue = [
             "shelf": JSONValue(shelf), "tags": JSONValue(tags), "status": .string(status.rawValue),
             "wishlist": .bool(isWishlist),
         ]
+        return json.appending(reader.map { [("reader", .string($0))] } ?? [])
     }
 }
 

@@ -69,7 +69,8 @@ struct StationRoutes: Sendable {
         let body = try await request.json(PresetBody.self)
         let preset = Preset(
             shelf: body.shelf.flatMap { $0.cleanedLine.isEmpty ? nil : $0 }, tags: body.tags ?? [],
-            status: body.status ?? .toRead, isWishlist: body.wishlist ?? false)
+            status: body.status ?? .toRead, isWishlist: body.wishlist ?? false,
+            reader: context.readers.count > 1 ? context.reader?.name : nil)
         try await station.setPreset(preset)
         return JSONResponse(await station.snapshot(limit: 0).preset.json)
     }

@@ -24,6 +24,22 @@ struct KioskContext: RequestContext {
     var change = 0
     /// The sign-in that belongs to the caller's cookie; `nil` if there is none.
     var signIn: ID<SignIn>?
+    /// The household's readers. Pages speak of readers only if there are several.
+    var readers: [Reader] = []
+    /// The reader whom the request is for.
+    var reader: Reader?
+    /// The name under which readers are unlocked in this browser; `nil` if none has been unlocked.
+    var holder: String?
+    private var readersLibrary: (any KioskLibrary)?
+
+    /// The library for the request's reader. ``KioskMiddleware`` sets it before any route reads it.
+    var library: any KioskLibrary {
+        get {
+            guard let readersLibrary else { preconditionFailure("a request without a library") }
+            return readersLibrary
+        }
+        set { readersLibrary = newValue }
+    }
 
     init(source: ApplicationRequestContextSource) {
         coreContext = .init(source: source)
@@ -45,6 +61,14 @@ enum Device: Sendable, Hashable {
 }
 
 extension KioskContext {
+    /// Returns the library for a page of statistics: that of the request's reader, or of all readers together with
+    /// `?readers=all`.
+    func library(forStatsOf request: Request) throws -> any KioskLibrary {
+        guard let readers = try request.queryValue("readers"), !readers.isEmpty else { return library }
+        guard readers == "all" else { throw RequestRefusal(.badQuery, "\"readers\" must be \"all\".") }
+        return library.ofEverybody()
+    }
+
     /// True if pages show the library but offer nothing that changes it.
     var isGuest: Bool { caller != .household }
 

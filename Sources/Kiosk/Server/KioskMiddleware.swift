@@ -14,10 +14,14 @@ struct KioskMiddleware: RouterMiddleware {
         context.language = Language(accepting: request.headers[.acceptLanguage])
         context.acceptsGzip = request.acceptsGzip
         context.change = parts.events.changes
+        context.library = parts.ports.library
         var response: Response
         do {
             try request.checkTarget()
             context = try await parts.authenticator.authenticate(request, context)
+            if context.caller == .household || context.caller == .guest {
+                try await ReaderChoice(ports: parts.ports).choose(for: &context, request)
+            }
             response = try await next(request, context)
         } catch let error as HTTPParserError {
             // ``RequestGuard`` has already answered this request.

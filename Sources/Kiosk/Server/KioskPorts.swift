@@ -4,7 +4,8 @@ import Station
 
 /// Everything that the kiosk needs from a library.
 public typealias KioskLibrary = Access & Annotations & Authors & BookEntry & CaptureQueue & Covers & EditableShelf
-    & History & HubQueue & Labels & LibrarySettings & LibraryWatch & PairedStations & ReadingLog & Search & Stats
+    & History & HubQueue & Labels & LibrarySettings & LibraryWatch & PairedStations & Readers & ReadingLog & Search
+    & Stats
 
 /// The kiosk's dependencies, which the program puts together.
 public struct KioskPorts: Sendable {

@@ -166,7 +166,7 @@ private struct BackgroundTasks: Service, CustomStringConvertible {
     }
 
     private func followLibrary() async {
-        let changes = parts.library.changes { [logger = parts.logger] error in
+        let changes = parts.ports.library.changes { [logger = parts.logger] error in
             logger.error("cannot watch the library for changes, retrying: \(error)")
         }
         for await change in changes {
@@ -216,6 +216,4 @@ struct KioskParts: Sendable {
             crossSite: CrossSite(names: HostNames(address: configuration.address, names: configuration.names)),
             connections: connections, isBehindProxy: configuration.isBehindProxy, logger: logger)
     }
-
-    var library: any KioskLibrary { ports.library }
 }

@@ -40,13 +40,37 @@ struct Pages: Sendable {
     /// Returns the clock of the running session, which is in the head of every page; `nil` if none is running. Guests
     /// see no sessions.
     private func headClock(_ context: KioskContext, _ texts: Texts) async throws -> View? {
-        guard context.caller == .household, let running = try await ports.library.runningSession() else { return nil }
+        guard context.caller == .household, let running = try await context.library.runningSession() else { return nil }
         let now = ports.now()
         return [
             "copy": running.copy.rawValue, "start": running.session.start.rfc3339, "now": now.rfc3339,
             "elapsed": texts.elapsed(running.session.seconds(until: now)),
             "label": texts("book.otherSession", ["title": LibraryHit.short(running.displayTitle)]),
         ]
+    }
+
+    /// Returns the reader in the head of every page, with the readers who can be chosen; `nil` if there is one reader,
+    /// and without a PIN.
+    private func headReader(_ context: KioskContext, _ texts: Texts) async throws -> View? {
+        guard context.caller == .household, let reader = context.reader, context.readers.count > 1 || reader.hasPIN
+        else {
+            return nil
+        }
+        let isUnlocked = try await context.library.isUnlocked(reader.id, holder: context.holder, at: ports.now())
+        var view: View = [
+            "readerID": reader.id.rawValue, "readerColour": String(reader.colour + 1),
+            "readerInitial": reader.initial, "isLocked": !isUnlocked,
+            "readerLabel": texts(
+                isUnlocked ? "readers.chosen" : "readers.chosenLocked", ["name": texts.name(of: reader)]),
+            "choices": context.readers.map { choice -> View in
+                [
+                    "id": choice.id.rawValue, "name": texts.name(of: choice), "initial": choice.initial,
+                    "colour": String(choice.colour + 1), "hasPIN": choice.hasPIN, "isChosen": choice.id == reader.id,
+                ]
+            },
+        ]
+        if reader.hasPIN, isUnlocked { view["mayLock"] = true }
+        return view
     }
 
     func texts(_ context: KioskContext) -> Texts { web.texts[context.language]! }
@@ -71,7 +95,8 @@ struct Pages: Sendable {
         view["hasScript"] = hasScript
         let scripts = (context.caller == .stranger ? [] : ["app.js"]) + (hasScript ? [style + ".js"] : [])
         view["modules"] = web.imports.modules(of: scripts)
-        let waiting = context.isGuest ? 0 : try await ports.library.count(in: [.waiting])
+        let waiting = context.isGuest ? 0 : try await context.library.count(in: [.waiting])
+        view["reader"] = try await headReader(context, texts)
         view["headClock"] = try await headClock(context, texts)
         view["tabs"] = Tab.shown(to: context.caller).map { tab -> View in
             var item: View = [

@@ -31,6 +31,7 @@ extension RequestRefusal {
         case foreignOrigin, missingField, moreThanAsked, noBarCode, noCode, noPhotos, noPicture, noPrint, noWords
         case notInTrash, notJPEG, notJSON, notPhoto, notPicture, notThere, notYours, owned, refused, signInNeeded
         case throttled, tooLarge, tooManyWatch, unknownField, unknownToken, unsoundPicture, wrongCode, wrongMethod
+        case wrongPIN
 
         /// The HTTP status for this code. ``RefusalKind`` has the statuses of all other refusals.
         var status: HTTPResponse.Status {
@@ -38,7 +39,7 @@ extension RequestRefusal {
             case .badField, .badHost, .badJSON, .badNumber, .badQuery, .badTarget, .missingField, .unknownField:
                 .badRequest
             case .signInNeeded, .unknownToken, .wrongCode: .unauthorized
-            case .foreignHost, .foreignOrigin, .noCode, .notYours: .forbidden
+            case .foreignHost, .foreignOrigin, .noCode, .notYours, .wrongPIN: .forbidden
             case .notThere: .notFound
             case .wrongMethod: .methodNotAllowed
             case .changed, .owned: .conflict

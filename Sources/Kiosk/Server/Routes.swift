@@ -9,7 +9,7 @@ extension KioskParts {
 
     /// Responds with 200 if the library can be read.
     private func health(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
-        _ = try await library.count(in: [.waiting])
+        _ = try await context.library.count(in: [.waiting])
         return JSONResponse(["status": "ok", "version": .string(configuration.version)])
     }
 
@@ -26,6 +26,7 @@ extension KioskParts {
             StatsPage(parts: self).routes,
             SettingsPage(parts: self).routes,
             NamesPage(parts: self).routes,
+            ReadersPage(parts: self).routes,
             ChangesPage(parts: self).routes,
             KeysPage(parts: self).routes,
             SignInPage(parts: self).routes,
@@ -50,6 +51,7 @@ extension KioskParts {
             CoverAPI(parts: self).routes,
             StatsAPI(parts: self).routes,
             NamesAPI(parts: self).routes,
+            ReadersAPI(parts: self).routes,
             SettingsAPI(parts: self).routes,
             MaintenanceAPI(parts: self).routes,
             HubRoutes(parts: self).routes,

@@ -12,7 +12,7 @@ struct ChangesPage: Sendable {
 
     private func page(_ request: Request, _ context: KioskContext) async throws -> Response {
         let texts = parts.pages.texts(context)
-        let changes = try await parts.library.changes(limit: Self.maxChanges)
+        let changes = try await context.library.changes(limit: Self.maxChanges)
         let view: View = [
             "isEmpty": changes.isEmpty,
             "changes": changes.map { change -> View in
@@ -54,7 +54,7 @@ struct HistoryAPI: Sendable {
         guard let limit = Int(text), (1...500).contains(limit) else {
             throw RequestRefusal(.badQuery, "\"limit\" must be a number from 1 to 500.")
         }
-        return JSONResponse(["changes": .array(try await parts.library.changes(limit: limit).map(\.json))])
+        return JSONResponse(["changes": .array(try await context.library.changes(limit: limit).map(\.json))])
     }
 
     private struct Body: Decodable {

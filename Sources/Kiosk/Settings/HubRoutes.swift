@@ -33,30 +33,31 @@ struct HubRoutes: Sendable {
         let pairing = try await request.json(Pairing.self)
         let now = parts.ports.now()
         if let refusal = RequestRefusal(
-            of: try await parts.library.check(
+            of: try await context.library.check(
                 code: pairing.code, from: context.address, device: pairing.name, at: now))
         {
             throw refusal
         }
-        let (station, token) = try await parts.library.pair(ID(rawValue: pairing.station), named: pairing.name, at: now)
+        let (station, token) = try await context.library.pair(
+            ID(rawValue: pairing.station), named: pairing.name, at: now)
         return JSONResponse(
             ["id": .string(station.id.rawValue), "name": .string(station.name), "token": .string(token)],
             status: .created)
     }
 
     private func stations(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
-        JSONResponse(["stations": .array(try await parts.library.pairedStations().map(\.json))])
+        JSONResponse(["stations": .array(try await context.library.pairedStations().map(\.json))])
     }
 
     private func revoke(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let id = try context.id(of: PairedStation.self)
-        return JSONResponse(try await parts.library.revoke(id, at: parts.ports.now()).json)
+        return JSONResponse(try await context.library.revoke(id, at: parts.ports.now()).json)
     }
 
     /// Revokes the token of the station that sends the request.
     private func leave(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let station = try station(context)
-        return JSONResponse(try await parts.library.revoke(station.id, at: parts.ports.now()).json)
+        return JSONResponse(try await context.library.revoke(station.id, at: parts.ports.now()).json)
     }
 
     // MARK: Requests of stations
@@ -70,21 +71,21 @@ struct HubRoutes: Sendable {
         guard Set(items.map(\.id)).count == items.count else {
             throw Self.refusal("The request contains the same item twice.")
         }
-        let receipts = try await parts.library.receive(items, from: station, at: parts.ports.now())
-        return try await answer(receipts)
+        let receipts = try await context.library.receive(items, from: station, at: parts.ports.now())
+        return try await answer(receipts, context)
     }
 
     private func status(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let station = try station(context)
         let ids = (request.uri.queryParameters["ids"].map(String.init) ?? "").split(separator: ",")
         try Self.check(count: ids.count, atMost: HubDelivery.mostAtOnce)
-        let receipts = try await parts.library.status(
+        let receipts = try await context.library.status(
             of: ids.map { ID(rawValue: String($0)) }, from: station.id)
-        return try await answer(receipts)
+        return try await answer(receipts, context)
     }
 
-    private func answer(_ receipts: [HubReceipt]) async throws -> JSONResponse {
-        let hub = try await parts.library.instance()
+    private func answer(_ receipts: [HubReceipt], _ context: KioskContext) async throws -> JSONResponse {
+        let hub = try await context.library.instance()
         return JSONResponse([
             "items": .array(receipts.map(\.json)), "library": JSONValue(hub.library), "opening": JSONValue(hub.opening),
         ])
@@ -101,7 +102,7 @@ struct HubRoutes: Sendable {
             throw Self.refusal("The thumbnail is not a JPEG.")
         }
         let id = try context.id(of: QueueItem.self)
-        guard try await parts.library.keepThumbnail(bytes, of: id, from: station.id) else {
+        guard try await context.library.keepThumbnail(bytes, of: id, from: station.id) else {
             throw RequestRefusal.notFound("item")
         }
         return JSONResponse(["id": .string(id.rawValue)])
@@ -119,7 +120,7 @@ struct HubRoutes: Sendable {
         } catch {
             throw Self.refusal("Every number in the request must be an ISBN with 13 digits.")
         }
-        let books = try await parts.library.knownBooks(isbns, at: parts.ports.now())
+        let books = try await context.library.knownBooks(isbns, at: parts.ports.now())
         // The books are encoded with Codable because the station decodes them with Codable.
         return Response(
             status: .ok, headers: [.contentType: "application/json", .cacheControl: "no-store"],

@@ -16,8 +16,9 @@ public struct Maintenance: Sendable {
     /// Makes a backup beside the library, and a second backup in the configured folder if there is one. `nil` if the
     /// library is not stored in a file.
     public var backUp: (@Sendable () async throws -> KeptBackup)?
-    /// Exports the library to a temporary file, which is removed when it is closed. `nil` if exports are not available.
-    public var export: (@Sendable (ExportKind) async throws -> any ExportedFile)?
+    /// Exports a library, as its reader sees it, to a temporary file, which is removed when it is closed. `nil` if
+    /// exports are not available.
+    public var export: (@Sendable (any KioskLibrary, ExportKind) async throws -> any ExportedFile)?
 
     public init() {}
 }
@@ -123,7 +124,7 @@ struct MaintenanceAPI: Sendable {
 
     private func export(_ kind: ExportKind, _ request: Request, _ context: KioskContext) async throws -> Response {
         guard let export = parts.ports.maintenance.export else { throw RequestRefusal.notFound("export") }
-        let file = try await export(kind)
+        let file = try await export(context.library, kind)
         let day = CalendarDay(parts.ports.now(), in: parts.ports.zone)
         return Response(
             status: .ok,

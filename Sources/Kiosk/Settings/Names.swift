@@ -21,7 +21,7 @@ struct NamesPage: Sendable {
         let texts = parts.pages.texts(context)
         let query = try request.queryValue("q") ?? ""
         let wanted = String(query.cleanedLine.prefix(100))
-        let all = try await names(list)
+        let all = try await names(list, context.library)
         let matches = wanted.isEmpty ? all : all.filter { $0.name.lowercased().contains(wanted.lowercased()) }
         var view: View = [
             "list": list.rawValue, "wanted": wanted, "isEmpty": all.isEmpty, "hasFits": !matches.isEmpty,
@@ -49,9 +49,9 @@ struct NamesPage: Sendable {
             context)
     }
 
-    private func names(_ list: NameList) async throws -> [(name: String, books: Int)] {
-        guard let kind = list.kind else { return try await parts.library.authors().map { ($0.name, $0.books) } }
-        return try await parts.library.labels(kind).map { ($0.name, $0.books) }
+    private func names(_ list: NameList, _ library: any KioskLibrary) async throws -> [(name: String, books: Int)] {
+        guard let kind = list.kind else { return try await library.authors().map { ($0.name, $0.books) } }
+        return try await library.labels(kind).map { ($0.name, $0.books) }
     }
 }
 
@@ -74,28 +74,32 @@ struct NamesAPI: Sendable {
     var routes: [Route] {
         NameList.allCases.flatMap { list in
             let path = "/api/\(list.rawValue)"
-            let editor = NameListEditor(library: parts.library, list: list, now: parts.ports.now)
+            let now = parts.ports.now
+            @Sendable func editor(_ context: KioskContext) -> NameListEditor {
+                NameListEditor(library: context.library, list: list, now: now)
+            }
             var routes = [
-                Route(.get, path, for: .guests) { _, _ in JSONResponse([list.rawValue: .array(try await editor.all())])
+                Route(.get, path, for: .guests) { _, context in
+                    JSONResponse([list.rawValue: .array(try await editor(context).all())])
                 },
-                Route(.patch, path, for: .household) { request, _ in
+                Route(.patch, path, for: .household) { request, context in
                     let body = try await request.json(Renaming.self)
-                    return JSONResponse(try await editor.rename(body.name, to: body.newName))
+                    return JSONResponse(try await editor(context).rename(body.name, to: body.newName))
                 },
-                Route(.post, path + "/merge", for: .household) { request, _ in
+                Route(.post, path + "/merge", for: .household) { request, context in
                     let body = try await request.json(Merge.self)
-                    return JSONResponse(try await editor.merge(try Self.checked(body.names), into: body.into))
+                    return JSONResponse(try await editor(context).merge(try Self.checked(body.names), into: body.into))
                 },
-                Route(.delete, path, for: .household) { request, _ in
+                Route(.delete, path, for: .household) { request, context in
                     let body = try await request.json(Deletion.self)
-                    return JSONResponse(try await editor.delete(try Self.checked(body.names)))
+                    return JSONResponse(try await editor(context).delete(try Self.checked(body.names)))
                 },
             ]
             if let kind = list.kind {
                 routes.append(
-                    Route(.post, path, for: .household) { request, _ in
+                    Route(.post, path, for: .household) { request, context in
                         let body = try await request.json(Creation.self)
-                        return JSONResponse(try await editor.create(kind, body.name))
+                        return JSONResponse(try await editor(context).create(kind, body.name))
                     })
             }
             return routes

@@ -12,14 +12,14 @@ struct SettingsPage: Sendable {
     private func page(_ request: Request, _ context: KioskContext) async throws -> Response {
         let texts = parts.pages.texts(context)
         let maintenance = parts.ports.maintenance
-        let stored = try await parts.library.settings()
+        let stored = try await context.library.settings()
         var view: View = [
             "settings": LibrarySetting.allCases.filter { $0 != .sources }.map {
                 texts.view(of: $0, stored: stored[$0.rawValue])
             },
             "canBackUp": maintenance.backUp != nil, "canExport": maintenance.export != nil,
         ]
-        let attempts = try await parts.library.signInAttempts(limit: SignInAttempt.kept)
+        let attempts = try await context.library.signInAttempts(limit: SignInAttempt.kept)
         view["hasAttempts"] = !attempts.isEmpty
         view["attempts"] = attempts.map { attempt -> View in
             [
@@ -122,7 +122,7 @@ struct SettingsAPI: Sendable {
     }
 
     private func list(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
-        let stored = try await parts.library.settings()
+        let stored = try await context.library.settings()
         let program = try await parts.ports.maintenance.settings()
         return JSONResponse([
             "library": .array(
@@ -170,7 +170,7 @@ struct SettingsAPI: Sendable {
                 values: ["value": shown, "setting": parts.pages.texts(context).label(of: setting)],
                 key: setting == .sources ? "settingSources" : setting.isSwitch ? "settingSwitch" : "settingNumber")
         }
-        let change = try await parts.library.set(setting.rawValue, to: value, at: parts.ports.now())
+        let change = try await context.library.set(setting.rawValue, to: value, at: parts.ports.now())
         return JSONResponse([
             "name": .string(setting.rawValue), "value": JSONValue(value), "change": JSONValue(change?.rawValue),
         ])

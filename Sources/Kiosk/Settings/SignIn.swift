@@ -49,32 +49,33 @@ struct AccessAPI: Sendable {
     private func signIn(_ request: Request, _ context: KioskContext) async throws -> Response {
         let body = try await request.json(Code.self)
         let device = DeviceName.describe(request.headers[.userAgent] ?? "")
-        let outcome = try await parts.library.signIn(
+        let outcome = try await context.library.signIn(
             code: body.code, from: context.address, device: device, at: parts.ports.now())
         switch outcome {
         case .signedIn(let signIn, let token):
             var response = JSONResponse(["signIn": json(signIn, context)]).response(from: request, context: context)
-            // 400 days is the longest time for which browsers keep a cookie. The library ends an unused sign-in sooner.
-            response.headers[.setCookie] = cookie(token, seconds: 400 * 86_400, request)
+            // The library ends an unused sign-in sooner.
+            response.headers[.setCookie] = request.cookie(
+                Authenticator.cookie, token, seconds: Request.longestCookie)
             return response
         case .refused(let check): throw RequestRefusal(of: check) ?? .signInNeeded
         }
     }
 
     private func signOut(_ request: Request, _ context: KioskContext) async throws -> Response {
-        if let id = context.signIn { _ = try await parts.library.endSignIn(id) }
+        if let id = context.signIn { _ = try await context.library.endSignIn(id) }
         var response = JSONResponse(["ended": .bool(context.signIn != nil)]).response(from: request, context: context)
-        response.headers[.setCookie] = cookie("", seconds: 0, request)
+        response.headers[.setCookie] = request.cookie(Authenticator.cookie, "", seconds: 0)
         return response
     }
 
     private func list(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
-        let signIns = try await parts.library.signIns(at: parts.ports.now())
+        let signIns = try await context.library.signIns(at: parts.ports.now())
         return JSONResponse(["signIns": .array(signIns.map { json($0, context) })])
     }
 
     private func end(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
-        guard try await parts.library.endSignIn(context.id(of: SignIn.self)) else {
+        guard try await context.library.endSignIn(context.id(of: SignIn.self)) else {
             throw RequestRefusal.notFound("sign-in")
         }
         return JSONResponse(["ended": .bool(true)])
@@ -87,14 +88,20 @@ struct AccessAPI: Sendable {
             "used": .string(signIn.used.rfc3339), "isCurrent": .bool(signIn.id == context.signIn),
         ]
     }
+}
 
+extension Request {
+    /// Returns the header that sets a cookie, which scripts cannot read and other sites cannot send.
+    ///
     /// The service itself speaks plain HTTP. If a proxy serves it over https, the page's Origin says so, which browsers
     /// send with every such request and which ``CrossSite`` has checked. The cookie is then never sent over plain HTTP.
-    private func cookie(_ token: String, seconds: Int, _ request: Request) -> String {
-        let isSecure = request.headers[.origin]?.lowercased().hasPrefix("https://") == true
-        return "\(Authenticator.cookie)=\(token); Path=/; Max-Age=\(seconds); HttpOnly; SameSite=Strict"
-            + (isSecure ? "; Secure" : "")
+    func cookie(_ name: String, _ value: String, seconds: Int) -> String {
+        let isSecure = headers[.origin]?.lowercased().hasPrefix("https://") == true
+        return "\(name)=\(value); Path=/; Max-Age=\(seconds); HttpOnly; SameSite=Strict" + (isSecure ? "; Secure" : "")
     }
+
+    /// The longest time for which browsers keep a cookie: 400 days in seconds.
+    static let longestCookie = 400 * 86_400
 }
 
 extension RequestRefusal {

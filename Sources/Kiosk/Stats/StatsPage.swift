@@ -19,28 +19,30 @@ struct StatsPage: Sendable {
         let today = CalendarDay(now, in: zone)
         let selected = try StatsPeriod(request.queryPairs(), today: today)
         let year = selected.year(today: today)
-        let overview = try await parts.library.overview(selected.period, year: year, at: now, in: zone)
-        let yearDays = try await days(of: year, overview)
-        let memories = try await parts.library.onThisDay(limit: Self.maxMemories, at: now, in: zone)
+        let library = try context.library(forStatsOf: request)
+        let overview = try await library.overview(selected.period, year: year, at: now, in: zone)
+        let yearDays = try await days(of: year, overview, library)
+        let memories = try await library.onThisDay(limit: Self.maxMemories, at: now, in: zone)
 
         let stats = StatsView(overview: overview, period: selected, year: year, yearDays: yearDays, texts: texts)
         var view = stats.view
         view["memories"] = memories.map { texts.view(of: $0) }
         view["hasMemories"] = !memories.isEmpty
+        view.merge(try context.everybodyView(request, texts)) { $1 }
         return try await parts.pages.render(
             Pages.Page(template: "stats", title: texts("layout.stats"), tab: .stats, view: view), context)
     }
 
     /// Returns the days of the year that the calendar shows. If the overview covers the whole year, they are taken from
     /// it, so that nothing is loaded again.
-    private func days(of year: Int, _ overview: Overview) async throws -> [DayStats] {
+    private func days(of year: Int, _ overview: Overview, _ library: any KioskLibrary) async throws -> [DayStats] {
         guard let day = CalendarDay(year: year) else { return [] }
         let period = Period(day)
         let isCovered =
             (overview.period.from.map { $0 <= period.from ?? $0 } ?? true)
             && (overview.period.to.map { $0 >= period.to ?? $0 } ?? true)
         if isCovered { return overview.days.filter { $0.day.year == year } }
-        return try await parts.library.days(in: period, zone: parts.ports.zone)
+        return try await library.days(in: period, zone: parts.ports.zone)
     }
 
     /// The maximum number of events on the Timeline page.
@@ -51,7 +53,8 @@ struct StatsPage: Sendable {
         let today = CalendarDay(parts.ports.now(), in: parts.ports.zone)
         let selected = try StatsPeriod(request.queryPairs(), today: today)
         let events = try await StatsAPI(parts: parts).events(
-            in: selected.period, limit: Self.maxEvents, forGuest: context.isGuest)
+            in: selected.period, limit: Self.maxEvents, of: context.library(forStatsOf: request),
+            forGuest: context.isGuest)
         var view: View = [
             "periodName": texts.name(of: selected), "isEmpty": events.isEmpty,
             "events": events.map { texts.view(of: $0) },
@@ -59,6 +62,7 @@ struct StatsPage: Sendable {
         if events.count == Self.maxEvents { view["isCut"] = texts("stats.timelineCut", ["n": String(Self.maxEvents)]) }
         if let earlier = selected.neighbour(-1, today: today) { view["earlier"] = earlier.onTimeline }
         if let later = selected.neighbour(1, today: today) { view["later"] = later.onTimeline }
+        view.merge(try context.everybodyView(request, texts)) { $1 }
         return try await parts.pages.render(
             Pages.Page(template: "stats-timeline", title: texts("stats.timeline"), tab: .stats, view: view), context)
     }
@@ -117,25 +121,28 @@ struct StatsAPI: Sendable {
     /// page, but the default period is all time.
     private func overview(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let selected = try period(request)
-        let overview = try await parts.library.overview(
+        let overview = try await context.library(forStatsOf: request).overview(
             selected.period, year: selected.year(today: today), at: parts.ports.now(), in: parts.ports.zone)
         return JSONResponse(overview.json)
     }
 
     private func days(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
-        let days = try await parts.library.days(in: try period(request).period, zone: parts.ports.zone)
+        let days = try await context.library(forStatsOf: request).days(
+            in: try period(request).period, zone: parts.ports.zone)
         return JSONResponse(["days": .array(days.map(\.json))])
     }
 
     private func onThisDay(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
-        let memories = try await parts.library.onThisDay(at: parts.ports.now(), in: parts.ports.zone)
+        let memories = try await context.library(forStatsOf: request).onThisDay(
+            at: parts.ports.now(), in: parts.ports.zone)
         return JSONResponse(["today": JSONValue(today), "memories": .array(memories.map(\.json))])
     }
 
     /// Responds with the latest events of the period, the newest first.
     private func timeline(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let events = try await events(
-            in: try period(request).period, limit: Self.maxEvents, forGuest: context.isGuest)
+            in: try period(request).period, limit: Self.maxEvents, of: context.library(forStatsOf: request),
+            forGuest: context.isGuest)
         return JSONResponse(["events": .array(events.map(\.json))])
     }
 
@@ -147,8 +154,10 @@ struct StatsAPI: Sendable {
 
     /// Returns the latest events of the period, at most `limit`, the newest first. An event whose date is incomplete is
     /// included if it may lie in the period. Sessions are left out for guests.
-    func events(in period: Period, limit: Int, forGuest: Bool = false) async throws -> [TimelineEvent] {
-        try await parts.library.latestEvents(
+    func events(
+        in period: Period, limit: Int, of library: any KioskLibrary, forGuest: Bool = false
+    ) async throws -> [TimelineEvent] {
+        try await library.latestEvents(
             in: period, limit: limit, includesSessions: !forGuest, zone: parts.ports.zone)
     }
 }

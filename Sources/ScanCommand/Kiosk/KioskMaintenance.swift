@@ -10,7 +10,7 @@ extension Wiring {
     /// Returns the values and functions that the kiosk's Settings page offers besides the library's own settings.
     func maintenance(_ library: LibraryFile) -> Maintenance {
         var maintenance = Maintenance()
-        let program = Setting.allCases.map { setting in
+        let program = Setting.allCases.filter { $0 != .reader || settings[.reader] != nil }.map { setting in
             ProgramSetting(
                 name: setting.rawValue, value: settings.shown(setting), origin: settings.level(of: setting).rawValue,
                 explanation: setting.explanation)
@@ -18,7 +18,10 @@ extension Wiring {
         maintenance.settings = { program }
         maintenance.sourceOrder = settings.sourceOrder
         maintenance.sources = { await sources(library) }
-        maintenance.export = { kind in try await WrittenExport(of: library, as: kind) }
+        maintenance.export = { library, kind in
+            guard let library = library as? LibraryFile else { throw KioskError(.fault, "the library is no file") }
+            return try await WrittenExport(of: library, as: kind)
+        }
         guard let path = library.path else { return maintenance }
         let own = LibraryFile.ownBackupFolder(of: path)
         maintenance.lastBackup = {

@@ -2,8 +2,10 @@
 // changed. A region in which a person is working (data-busy, an open dialog, or a field with the focus) waits for the
 // next change.
 
+import { readerHeader } from "./requests.js";
+
 function isBusy(region) {
-  return region.querySelector("[data-busy], dialog[open]") || region.matches("[data-busy]")
+  return region.querySelector("[data-busy], dialog[open]") || region.matches("[data-busy], .readers[open]")
     || (region.contains(document.activeElement) && document.activeElement.matches("input, textarea, select"));
 }
 
@@ -39,7 +41,7 @@ async function replaceRegions() {
   do {
     isWanted = false;
     // The address is read in each round, because it may change and determines what the page shows.
-    const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
+    const answer = await fetch(location.href, { headers: { Accept: "text/html", ...readerHeader() } });
     if (!answer.ok) return;
     const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
     for (const old of document.querySelectorAll("[data-live][id]")) {

@@ -27,6 +27,15 @@ export async function showProgress(work) {
 }
 
 /**
+ * Returns the header that names the reader whom this page shows. Another reader may have been chosen in another window
+ * since.
+ */
+export function readerHeader() {
+  const { reader } = document.body.dataset;
+  return reader ? { "Bookplate-Reader": reader } : {};
+}
+
+/**
  * Sends a request and returns the JSON of its answer, or null if the answer has none. Throws a Refusal, or a TypeError
  * if the service does not answer.
  */
@@ -38,7 +47,8 @@ async function send(method, path, body) {
   const isJSON = body !== undefined && !(body instanceof Blob);
   const type = isJSON ? "application/json" : body?.type;
   const answer = await fetch(path, {
-    method, headers: type ? { "Content-Type": type } : {}, body: isJSON ? JSON.stringify(body) : body,
+    method, headers: { ...(type ? { "Content-Type": type } : {}), ...readerHeader() },
+    body: isJSON ? JSON.stringify(body) : body,
   });
   const json = answer.headers.get("Content-Type")?.startsWith("application/json") ? await answer.json() : null;
   if (answer.status === 401 && location.pathname !== "/sign-in") {

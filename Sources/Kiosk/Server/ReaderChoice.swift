@@ -1,0 +1,81 @@
+import Bookplate
+import Hummingbird
+
+/// Finds out for which reader a request is, and gives the request the library of that reader.
+///
+/// A request names its reader with `?reader=` (a name or an id) or with ``header``. In this header, a page's script
+/// sends the reader whom the page shows, so that a page that is still open acts for that reader even if another reader
+/// was chosen since. A request that names nobody is for the reader whom the browser remembers in a cookie, or else for
+/// the first reader.
+struct ReaderChoice: Sendable {
+    let ports: KioskPorts
+
+    static let header = HTTPFields.Element.Name("Bookplate-Reader")!
+    /// The name of the cookie with the id of the reader who was chosen last in this browser.
+    static let cookie = "bookplate-reader"
+    /// The name of the cookie with the token under which readers are unlocked in this browser.
+    static let unlockCookie = "bookplate-unlock"
+
+    /// Sets the reader of a request whose caller is known.
+    ///
+    /// - Throws: ``ReaderRefusal`` if the request names a reader who does not exist.
+    func choose(for context: inout KioskContext, _ request: Request) async throws {
+        context.readers = try await ports.library.readers()
+        context.reader = try named(request, context.readers) ?? context.readers.first
+        context.holder = Self.holder(of: request, context)
+        context.library = try await ports.library.reading(
+            as: context.reader?.id, holder: context.holder, isGuest: context.isGuest, at: ports.now())
+    }
+
+    private func named(_ request: Request, _ readers: [Reader]) throws -> Reader? {
+        if let name = try request.queryValue("reader"), !name.isEmpty {
+            guard let reader = readers.first(where: { $0.isCalled(name) }) else {
+                throw ReaderRefusal.unknown(name: name, known: readers.compactMap(\.name))
+            }
+            return reader
+        }
+        if let id = request.headers[Self.header] {
+            guard let reader = readers.first(where: { $0.id.rawValue == id }) else { throw ReaderRefusal.noSuchReader }
+            return reader
+        }
+        guard let cookie = request.cookies[Self.cookie] else { return nil }
+        let reader = readers.first { $0.id.rawValue == cookie.value }
+        // A reader whom the browser remembers may have been deleted since. Pages then show the first reader, but
+        // nothing is written for a reader whom nobody chose.
+        if reader == nil, readers.count > 1, !request.isSafe, !request.uri.path.hasSuffix("/choose") {
+            throw ReaderRefusal.noSuchReader
+        }
+        return reader
+    }
+
+    /// Returns the name under which readers are unlocked for a request: the browser's token, together with its sign-in,
+    /// so that signing out locks them again.
+    private static func holder(of request: Request, _ context: KioskContext) -> String? {
+        token(of: request).map { holder(of: $0, context) }
+    }
+
+    /// Returns the token under which readers are unlocked in the browser; `nil` if it has none.
+    static func token(of request: Request) -> String? {
+        request.cookies[unlockCookie].flatMap { $0.value.utf8.count == 64 ? $0.value : nil }
+    }
+
+    /// Returns a new token: 256 random bits in hexadecimal.
+    static func newToken() -> String {
+        var generator = SystemRandomNumberGenerator()
+        return (0..<4).map { _ in
+            let digits = String(UInt64.random(in: .min ... .max, using: &generator), radix: 16)
+            return String(repeating: "0", count: 16 - digits.count) + digits
+        }.joined()
+    }
+
+    static func holder(of token: String, _ context: KioskContext) -> String {
+        "browser \(context.signIn?.rawValue ?? "here") \(token)"
+    }
+}
+
+extension Reader {
+    /// True if the text is the reader's name, in which case does not matter, or the reader's id.
+    func isCalled(_ text: String) -> Bool {
+        id.rawValue == text || isNamed(text)
+    }
+}
