@@ -19,16 +19,16 @@ extension LibraryFile: LibrarySettings {
     @discardableResult
     public func set(_ name: String, to value: String?, at now: Date) async throws -> ID<Change>? {
         try await changed(.edit, at: now) { db, _ in
-            let isReaders = LibrarySetting(rawValue: name)?.isReaders == true
+            let isPerReader = LibrarySetting(rawValue: name)?.isPerReader == true
             if let value {
                 try db.run(
                     """
-                    \(settingInsertion(ofReader: isReaders))
+                    \(settingInsertion(ofReader: isPerReader))
                     ON CONFLICT DO UPDATE SET value = excluded.value WHERE value <> excluded.value
                     """, [name, value])
             } else {
                 try db.run(
-                    isReaders
+                    isPerReader
                         ? "DELETE FROM readerSetting WHERE reader = reader() AND name = ?"
                         : "DELETE FROM setting WHERE name = ?", [name])
             }
@@ -43,8 +43,8 @@ let allSettings =
 
 /// Returns the statement that inserts the name and the value of a setting that all readers share, or of one that is the
 /// present reader's own.
-func settingInsertion(ofReader isReaders: Bool) -> String {
-    isReaders
+func settingInsertion(ofReader isPerReader: Bool) -> String {
+    isPerReader
         ? "INSERT INTO readerSetting (name, value, reader) VALUES (?, ?, reader())"
         : "INSERT INTO setting (name, value) VALUES (?, ?)"
 }

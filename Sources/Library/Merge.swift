@@ -134,7 +134,7 @@ private struct BookMerger {
         for row in readers {
             try db.withReader(row["reader"]) {
                 let lost = try mergeOwn(load(other.book.id), into: load(kept.book.id))
-                try note(lost.filter { $0.isReaders }, on: kept.copyRow)
+                try note(lost.filter { $0.isPerReader }, on: kept.copyRow)
             }
         }
     }
@@ -190,7 +190,7 @@ private struct BookMerger {
         let lines = ["From a copy that was merged into this one:"] + lost.map { "\($0.field): \($0.value)" }
         var text = lines.joined(separator: "\n")[...]
         // Other readers do not see a reader's recommendations and goals, so they do not see the note either.
-        let isPrivate = try lost.contains(where: \.isReaders) && db.hasSeveralReaders
+        let isPrivate = try lost.contains(where: \.isPerReader) && db.hasSeveralReaders
         while !text.isEmpty {
             let part = String(text.prefix(TextLimit.note))
             try Note(text: part, created: now, isPrivate: isPrivate).insert(db, to: copy)

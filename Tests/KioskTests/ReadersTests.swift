@@ -101,6 +101,11 @@ import Testing
             #expect(try await first.ask("GET", path + "?reader=Anna").body.contains("\"rating\":4"))
             #expect(try await first.ask("GET", path).body.contains("\"rating\":null"))
             #expect(try await first.ask("GET", "/api/home?reader=cleo").text("error.code") == "reader")
+            // Nothing is written for a reader whom nobody chose.
+            var unknown = household.browser()
+            unknown.cookies[ReaderChoice.cookie] = "gone"
+            #expect(try await unknown.ask("GET", path).status == 200)
+            #expect(try await unknown.ask("PATCH", path, #"{"rating": 1}"#).status == 404)
             // A reader whom the browser remembers may be deleted.
             _ = try await open.ask("POST", "/api/readers/\(household.anna)/choose", Self.pin)
             #expect(try await second.ask("DELETE", "/api/readers/\(household.anna)", "{}").status == 200)
@@ -125,6 +130,11 @@ import Testing
             let path = "/api/books/\(household.book)"
             #expect(try await browser.ask("GET", path).body.contains("velvet"))
             #expect(try await browser.ask("POST", choose, "{}").status == 200)
+            // Choosing another reader locks.
+            _ = try await browser.ask("POST", "/api/readers/\(household.ben)/choose", "{}")
+            #expect(try await !browser.ask("GET", path + "?reader=anna").body.contains("velvet"))
+            #expect(try await browser.ask("POST", choose, "{}").text("error.code") == "readerLocked")
+            _ = try await browser.ask("POST", choose, Self.pin)
             household.kiosk.clock.advance(by: Reader.unlockedFor)
             let later = try await browser.ask("GET", path)
             #expect(later.text("status") == "reading" && !later.body.contains("velvet"))

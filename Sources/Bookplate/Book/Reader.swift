@@ -8,7 +8,7 @@ public struct Reader: Sendable, Equatable {
     public var name: String?
     /// The place of the reader's colour among the colours of the pages, from 0 to 7.
     public var colour: Int
-    /// The time at which the reader was moved to the trash; `nil` for the others.
+    /// The time at which the reader was moved to the trash; `nil` outside the trash.
     public var deleted: Date?
     /// True if the reader's private notes and quotes are shown only after a PIN.
     public var hasPIN: Bool

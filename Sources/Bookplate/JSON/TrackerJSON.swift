@@ -100,6 +100,16 @@ private func ownership(of reader: ReaderName?, _ isPrivate: Bool) -> [(String, J
     (reader.map { [("reader", .string($0.id.rawValue))] } ?? []) + (isPrivate ? [("private", .bool(true))] : [])
 }
 
+extension OtherReader {
+    /// Another reader's status and opinion, as part of the JSON of a book.
+    public var json: JSONValue {
+        [
+            "reader": .string(reader.id.rawValue), "name": JSONValue(reader.name), "status": .string(status.rawValue),
+            "day": JSONValue(day), "rating": JSONValue(rating), "wishlist": .bool(isOnWishlist),
+        ]
+    }
+}
+
 extension Reader {
     /// A reader as JSON. The colour is a number from 1 to 8.
     public var json: JSONValue {

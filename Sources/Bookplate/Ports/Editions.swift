@@ -130,7 +130,7 @@ public struct LostValue: Sendable, Equatable {
     public var value: String
 
     /// True if the field of a copy is a reader's own.
-    public var isReaders: Bool {
+    public var isPerReader: Bool {
         ["Rating", "Recommended by", "Would recommend", "Daily goal", "Cultural goal"].contains(field)
     }
 

@@ -35,8 +35,8 @@ public enum LibrarySetting: String, Sendable, CaseIterable {
     /// The online sources that may be asked, in the order in which they win a field (``SourceOrder``).
     case sources
 
-    /// True if each reader has a value of their own.
-    public var isReaders: Bool { self == .dailyGoal || self == .yearlyGoal }
+    /// True if each reader has a value of their own, false if all readers share one.
+    public var isPerReader: Bool { self == .dailyGoal || self == .yearlyGoal }
 
     /// One line that explains the setting.
     public var explanation: String {

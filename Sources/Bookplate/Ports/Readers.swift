@@ -70,13 +70,6 @@ public struct OtherReader: Sendable, Equatable {
         (self.reader, self.status, self.day) = (reader, status, day)
         (self.rating, self.isOnWishlist) = (rating, isOnWishlist)
     }
-
-    public var json: JSONValue {
-        [
-            "reader": .string(reader.id.rawValue), "name": JSONValue(reader.name), "status": .string(status.rawValue),
-            "day": JSONValue(day), "rating": JSONValue(rating), "wishlist": .bool(isOnWishlist),
-        ]
-    }
 }
 
 /// A reader after an act, and the change, which undo reverts; the change is `nil` if nothing changed.

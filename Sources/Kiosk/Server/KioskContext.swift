@@ -61,14 +61,6 @@ enum Device: Sendable, Hashable {
 }
 
 extension KioskContext {
-    /// Returns the library for a page of statistics: that of the request's reader, or of all readers together with
-    /// `?readers=all`.
-    func library(forStatsOf request: Request) throws -> any KioskLibrary {
-        guard let readers = try request.queryValue("readers"), !readers.isEmpty else { return library }
-        guard readers == "all" else { throw RequestRefusal(.badQuery, "\"readers\" must be \"all\".") }
-        return library.ofEverybody()
-    }
-
     /// True if pages show the library but offer nothing that changes it.
     var isGuest: Bool { caller != .household }
 

@@ -79,3 +79,36 @@ extension Reader {
         id.rawValue == text || isNamed(text)
     }
 }
+
+// The pages of statistics show one reader, or everybody.
+extension KioskContext {
+    /// Returns the library for a page of statistics: that of the request's reader, or of all readers together with
+    /// `?readers=all`.
+    func library(forStatsOf request: Request) throws -> any KioskLibrary {
+        guard let readers = try request.queryValue("readers"), !readers.isEmpty else { return library }
+        guard readers == "all" else { throw RequestRefusal(.badQuery, "\"readers\" must be \"all\".") }
+        return library.ofEverybody()
+    }
+
+    /// Returns the two choices of a page of statistics: the reader, and everybody; empty if there is one reader. The
+    /// links keep the other parameters of the address.
+    func everybodyView(_ request: Request, _ texts: Texts) throws -> View {
+        guard readers.count > 1, let reader else { return [:] }
+        let pairs = try request.queryPairs()
+        let isAll = pairs.contains { $0.name == "readers" && !$0.value.isEmpty }
+        let rest = pairs.filter { $0.name != "readers" }
+        func address(_ pairs: [(name: String, value: String)]) -> String {
+            "?"
+                + pairs.map { "\(PercentEncoding.encoded($0.name))=\(PercentEncoding.encoded($0.value))" }
+                .joined(separator: "&")
+        }
+        let choices: [View] = [
+            ["label": texts.name(of: reader), "address": address(rest), "isCurrent": !isAll],
+            ["label": texts("readers.everybody"), "address": address(rest + [("readers", "all")]), "isCurrent": isAll],
+        ]
+        return [
+            "everybody": ["choices": choices] as View, "isOfEverybody": isAll,
+            "readersQuery": isAll ? "&readers=all" : "",
+        ]
+    }
+}

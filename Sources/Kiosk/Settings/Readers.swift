@@ -57,30 +57,6 @@ extension Texts {
     func name(of reader: Reader) -> String { reader.name?.cleanedLine ?? self("readers.unnamed") }
 }
 
-extension KioskContext {
-    /// Returns the two choices of a page of statistics: the reader, and everybody; empty if there is one reader. The
-    /// links keep the other parameters of the address.
-    func everybodyView(_ request: Request, _ texts: Texts) throws -> View {
-        guard readers.count > 1, let reader else { return [:] }
-        let pairs = try request.queryPairs()
-        let isAll = pairs.contains { $0.name == "readers" && !$0.value.isEmpty }
-        let rest = pairs.filter { $0.name != "readers" }
-        func address(_ pairs: [(name: String, value: String)]) -> String {
-            "?"
-                + pairs.map { "\(PercentEncoding.encoded($0.name))=\(PercentEncoding.encoded($0.value))" }
-                .joined(separator: "&")
-        }
-        let choices: [View] = [
-            ["label": texts.name(of: reader), "address": address(rest), "isCurrent": !isAll],
-            ["label": texts("readers.everybody"), "address": address(rest + [("readers", "all")]), "isCurrent": isAll],
-        ]
-        return [
-            "everybody": ["choices": choices] as View, "isOfEverybody": isAll,
-            "readersQuery": isAll ? "&readers=all" : "",
-        ]
-    }
-}
-
 extension Reader {
     /// The first letter of the name, which stands in the head of every page.
     var initial: String { name?.cleanedLine.first.map { String($0).uppercased() } ?? "" }

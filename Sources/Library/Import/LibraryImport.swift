@@ -122,8 +122,8 @@ extension LibraryFile {
 /// Imports rows inside one change. A book that is already in the library gets only the data that it lacks. Nothing that
 /// a person has entered is overwritten.
 ///
-/// What is a reader's own goes to the reader of the access, unless the file says for each reader what is the reader's
-/// own.
+/// Status, opinions, readings, notes and quotes are imported for the reader of the access, unless the file divides them
+/// among several readers.
 struct RowImporter {
     let db: Database
     let now: Date
@@ -235,7 +235,7 @@ struct RowImporter {
             record.copy.added = now
             for index in record.notes.indices { record.notes[index].created = now }
         }
-        if book.id == nil { showNotes(of: &record) }
+        if book.id == nil { makeNotesVisible(in: &record) }
         if book.id == nil { record.requests = [request] }
         record.flags = flags(book)
         guard let edition else { return result(.refused(reason: "the import gave no result for this row")) }
@@ -246,7 +246,7 @@ struct RowImporter {
 
     /// Makes the notes of another system's row visible to all if there is only one reader, so that nothing of readers
     /// is seen.
-    private func showNotes(of record: inout CopyRecord) {
+    private func makeNotesVisible(in record: inout CopyRecord) {
         guard !hasSeveralReaders else { return }
         for index in record.notes.indices { record.notes[index].isPrivate = false }
     }
@@ -262,7 +262,7 @@ struct RowImporter {
             db: db, stored: stored, isKnown: request == nil, isFurther: item.book.isFurther)
         var record = item.book.record
         if !item.book.hasAdded { for index in record.notes.indices { record.notes[index].created = now } }
-        if item.book.id == nil { showNotes(of: &record) }
+        if item.book.id == nil { makeNotesVisible(in: &record) }
         var filled = try merger.fillEdition(
             isbn: item.confirmed.isbn, isbnText: item.confirmed.isbnText, from: item.confirmed.metadata)
         filled += try merger.fillCopy(from: record)

@@ -13,8 +13,8 @@ extension RowImporter {
             return other(row, false)
         case .reader(let reader): return try importReader(reader, row: row)
         case .setting(let name, let value, let reader):
-            let isReaders = LibrarySetting(rawValue: name)?.isReaders == true
-            let insertion = "\(settingInsertion(ofReader: isReaders)) ON CONFLICT DO NOTHING"
+            let isPerReader = LibrarySetting(rawValue: name)?.isPerReader == true
+            let insertion = "\(settingInsertion(ofReader: isPerReader)) ON CONFLICT DO NOTHING"
             guard let reader else { return other(row, try add(insertion, [name, value])) }
             // The settings of a reader who is left out are, too.
             guard let readerRow = readers[reader] else { return other(row, false) }

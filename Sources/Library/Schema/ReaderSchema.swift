@@ -123,7 +123,7 @@ extension Schema {
     private static func moveLoggedRows(_ db: Database) throws {
         func own(_ image: String) -> String {
             let members = ownColumns.map { "'\($0)', \(image) -> '$.\($0)'" }.joined(separator: ", ")
-            // The operator -> keeps a JSON null, which a column's value could not be told from.
+            // Unlike json_extract, the operator -> returns JSON, so that a null stays a member of the object.
             return "json_object('copy', \(image) -> '$.id', 'reader', 1, \(members))"
         }
         func rest(_ image: String) -> String {

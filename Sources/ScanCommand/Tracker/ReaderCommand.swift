@@ -6,7 +6,8 @@ import Terminal
 
 struct ReaderCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "reader", abstract: "Readers of the household: list, add, rename, colour, delete, restore.",
+        commandName: "reader",
+        abstract: "Readers of the household: list, add, rename, colour, delete, restore, pin, unlock, lock.",
         discussion: """
             Books, shelves and tags belong to all. Status, readings, sessions, ratings,
             favourites, wishlist and stats are each reader's own. A library has one reader
@@ -141,7 +142,9 @@ extension ReaderCommand {
             let reader = try await action.reader(name, library)
             guard let holder = TerminalSession.current else {
                 throw CommandError(
-                    .unavailable, "this terminal cannot be told from others, so no reader can be unlocked in it")
+                    .unavailable,
+                    "cannot identify this terminal session, so no reader can be unlocked in it. Check that /proc is mounted"
+                )
             }
             let now = Date()
             guard try await !library.isUnlocked(reader, holder: holder, at: now) else {
