@@ -340,6 +340,7 @@ public final class LibraryFile: Sendable {
         configuration.label = "bookplate.library"
         configuration.prepareDatabase { db in
             CurrentReader.prepare(db)
+            TextPattern.prepare(db)
             try db.execute(sql: "PRAGMA cache_size = -\(ConnectionTuning.standard.cache)")
         }
         // All connections share the threads of this queue: one per processor, and more only while accesses wait for the

@@ -81,7 +81,7 @@ extension LibraryFile {
                     SELECT json_extract(coalesce(after, before), '$.id') FROM changeRow
                     WHERE tableName = 'reading' AND json_extract(coalesce(after, before), '$.reader') = ?)
             """, [reader])
-        for table in ["reading", "note", "quote", "readerCopy", "readerSetting"] {
+        for table in ["reading", "note", "quote", "readerCopy", "readerSetting", "savedFilter"] {
             try db.run("DELETE FROM \(table) WHERE reader = ?", [reader])
         }
         try db.run("DELETE FROM reader WHERE id = ?", [reader])
@@ -89,7 +89,7 @@ extension LibraryFile {
             """
             DELETE FROM changeRow
             WHERE tableName = 'reader' AND key = json_array(?1)
-                OR tableName IN ('reading', 'session', 'note', 'quote', 'readerCopy', 'readerSetting')
+                OR tableName IN ('reading', 'session', 'note', 'quote', 'readerCopy', 'readerSetting', 'savedFilter')
                     AND json_extract(coalesce(after, before), '$.reader') = ?1
             """, [reader])
         try db.run(

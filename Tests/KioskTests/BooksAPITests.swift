@@ -152,7 +152,10 @@ import Testing
         ("rating=4&author=frank%20herbert", ["Dune"]), ("wishlist=1", ["Faust"]), ("language=DE&owned=0", ["Faust"]),
         ("favourite=yes&q=&sort=title", ["Emma"]), ("sort=title", ["Dune", "Emma", "Faust"]),
         ("sort=title&reverse=1", ["Faust", "Emma", "Dune"]), ("added=..2001", []),
-        ("added=2020..&sort=title", ["Dune", "Emma", "Faust"]),
+        ("added=2020..&sort=title", ["Dune", "Emma", "Faust"]), ("q=tag:classic+-lang:de", ["Emma"]),
+        ("q=title-", ["Faust", "Emma", "Dune"]), ("q=title-&sort=title", ["Dune", "Emma", "Faust"]),
+        ("q=tag:sf+OR+is:wishlist+%2Btitle", ["Dune", "Faust"]), ("q=-tag:sf&status=reading", ["Emma"]),
+        ("q=filter:%22my+own%22", ["Faust"]),
     ]
 
     @Test func `lists are filtered by any of the values of a name and by all names`() async throws {
@@ -161,9 +164,40 @@ import Testing
                 client, "Dune", #","status":"read","tags":["sf"],"rating":4.5,"authors":[{"name":"Frank Herbert"}]"#)
             try await add(client, "Emma", #","status":"reading","tags":["classic"],"shelf":"A & B","favourite":true"#)
             try await add(client, "Faust", #","tags":["classic"],"wishlist":true,"owned":false,"language":"de""#)
+            _ = try await client.kiosk.library.saveFilter("My own", "lang:de OR tag:none", at: Date())
             for (query, wanted) in Self.searches {
                 let found = try await titles(client, query)
                 #expect(found == wanted, "\(query)")
+            }
+        }
+    }
+
+    @Test func `a mistake in a search is refused by the API, and left out by the page while a person types`()
+        async throws
+    {
+        try await withKiosk { client in
+            try await add(client, "Dune", #","tags":["sf"]"#)
+            for path in ["/api/books", "/api/books/facets"] {
+                let refused = try await client.get(path + "?q=dune+rating:x")
+                #expect(refused.status == 400)
+                #expect(try refused.code == "badQuery")
+                #expect(refused.text.contains("at character 6 (\\\"rating:x\\\")"), "\(refused.text)")
+            }
+            for (typed, ignored) in [
+                ("du", nil), ("dune+ra", nil), ("dune+rating:", "rating:"), ("dune+rating:x", "rating:x"),
+                ("dune+(tag:s", "tag:s"),
+                ("%22dun", nil), ("dune+-", nil), ("dune+OR", "OR"),
+            ] as [(String, String?)] {
+                let page = try await client.get("/library?q=" + typed)
+                #expect(page.status == 200)
+                let isMatching = !["dune+ra", "dune+(tag:s"].contains(typed)
+                #expect(page.text.contains("class=\"hit\"") == isMatching, "\(typed)")
+                if typed.contains("(") {
+                    #expect(page.text.contains("Left out of the search: ("))
+                } else {
+                    #expect(
+                        page.text.contains("Left out of the search: \(ignored ?? "-")") == (ignored != nil), "\(typed)")
+                }
             }
         }
     }

@@ -4,16 +4,19 @@ import FoundationEssentials
 /// ``readBy`` and ``notReadBy``.
 ///
 /// Every word of ``text`` must match the beginning of a word in the title, subtitle, authors, series, tags, notes,
-/// quotes or ISBN. If the text is a single word of one or two letters, it matches only the beginning of the title or of
-/// a part of an author's name, and the newest books come first. If there are other words as well, a word of one or two
-/// letters is searched for only in titles, series and authors. A number of four or more digits also matches the
-/// beginning of the ISBN in its 13- and 10-digit forms, with or without hyphens.
+/// quotes or ISBN. In tags, notes and quotes, a word of one or two letters must be a whole word. If the text is a
+/// single word of one or two letters, it matches whole words, the beginning of the title, and the beginning of a part
+/// of an author's name; whole words come first. A number of four or more digits also matches the beginning of the ISBN
+/// in its 13- and 10-digit forms, with or without hyphens.
 public struct BookQuery: Sendable, Equatable {
-    /// The text as typed, in which no character has a special meaning. An empty text matches everything; a text without
+    /// The words to search for. No character has a special meaning; the query language is parsed before, by
+    /// ``QueryParser``. An empty text matches everything; a text without
     /// letters, digits or symbols matches nothing. Only the first 16 words count.
     public var text = ""
     /// True if notes and quotes are searched too.
     public var searchesAnnotations = true
+    /// What the query language asks for besides words; `nil` for nothing. See ``QueryParser``.
+    public var condition: BookCondition?
     public var statuses: Set<Copy.Status> = []
     /// The tags to search for, ignoring case.
     public var tags: [String] = []
@@ -64,6 +67,13 @@ public struct BookQuery: Sendable, Equatable {
 
     public init() {}
 
+    /// Takes over the words, the conditions and the order of a query that a person typed.
+    public mutating func add(_ parsed: ParsedQuery) {
+        text = parsed.text
+        condition = parsed.condition
+        if let named = parsed.sort { (sort, isReversed) = (named, parsed.isReversed) }
+    }
+
     /// True if any filter other than ``inTrash`` is set.
     public var hasFilters: Bool {
         var bare = BookQuery()
@@ -80,7 +90,19 @@ public enum MissingField: String, Sendable, CaseIterable, Codable {
     case author
     /// No picture of the cover is stored.
     case cover
-    case description, format, isbn, language, pages, publisher, title
+    case description
+    /// The day on which the displayed reading was finished; ``started`` is the day on which it was started.
+    case finished
+    case format
+    /// A genre or subject.
+    case genre
+    case isbn, language
+    /// A note that the present reader may see; ``quote`` is a quote.
+    case note
+    case pages, publisher, quote
+    /// The present reader's rating.
+    case rating
+    case series, shelf, started, subtitle, tag, title
     /// The year of publication.
     case year
 }

@@ -271,6 +271,31 @@ extension LabelRefusal: Refusal {
     }
 }
 
+extension QueryMistake: Refusal {
+    public var kind: RefusalKind { .badQuery }
+    public var code: String { "queryMistake" }
+
+    public var arguments: [String: RefusalArgument] {
+        let part = query.dropFirst(place.lowerBound).prefix(place.count)
+        return ["part": .text(String(part)), "position": .number(place.lowerBound + 1)]
+    }
+}
+
+extension SavedFilterRefusal: Refusal {
+    public var kind: RefusalKind { self == .noSuchFilter ? .notFound : .refused }
+
+    public var code: String {
+        switch self {
+        case .noSuchFilter: "noSuchFilter"
+        case .nameTaken: "filterNameTaken"
+        }
+    }
+
+    public var arguments: [String: RefusalArgument] {
+        if case .nameTaken(let name) = self { ["name": .text(name)] } else { [:] }
+    }
+}
+
 extension ReaderRefusal: Refusal {
     public var kind: RefusalKind { self == .noSuchReader ? .notFound : .refused }
     public var apiCode: String {

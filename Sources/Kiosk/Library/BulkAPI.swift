@@ -151,9 +151,7 @@ struct BookSelection: Decodable, Sendable {
         case (let ids?, nil): return (try Self.checked(ids), nil)
         case (nil, let text?):
             guard text.utf8.count <= 16_000 else { throw Self.refusal }
-            var query = try LibraryAddress(
-                text, zone: parts.ports.zone, now: parts.ports.now(), readers: context.readers
-            ).query
+            var query = try await context.libraryAddress(text, parts.ports, isTyped: true).query
             (query.after, query.limit, query.countLimit) = (after, piece, 0)
             let found = try await context.library.books(matching: query)
             let except = except ?? []
@@ -168,8 +166,7 @@ struct BookSelection: Decodable, Sendable {
     /// delete.
     func checkCount(_ parts: KioskParts, _ context: KioskContext) async throws {
         guard let count, let text = query else { return }
-        var query = try LibraryAddress(text, zone: parts.ports.zone, now: parts.ports.now(), readers: context.readers)
-            .query
+        var query = try await context.libraryAddress(text, parts.ports, isTyped: true).query
         (query.limit, query.countLimit) = (1, .max)
         guard try await context.library.books(matching: query).total - (except?.count ?? 0) > count else { return }
         throw RequestRefusal(

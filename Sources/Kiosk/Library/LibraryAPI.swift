@@ -15,7 +15,7 @@ struct BooksAPI: Sendable {
 
     /// Responds with `{"hits", "total", "exact", "next"}` to a query in the form of ``LibraryAddress``.
     private func list(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
-        var found = try await context.library.books(matching: try query(request, context))
+        var found = try await context.library.books(matching: try await query(request, context))
         if context.isGuest {
             for index in found.hits.indices { found.hits[index].book = found.hits[index].book.forGuests }
         }
@@ -23,14 +23,11 @@ struct BooksAPI: Sendable {
     }
 
     private func facets(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
-        JSONResponse(try await context.library.facets(matching: try query(request, context)).json)
+        JSONResponse(try await context.library.facets(matching: try await query(request, context)).json)
     }
 
-    private func query(_ request: Request, _ context: KioskContext) throws -> BookQuery {
-        try LibraryAddress(
-            request.uri.query, zone: parts.ports.zone, now: parts.ports.now(), readers: context.readers,
-            forGuest: context.isGuest
-        ).query
+    private func query(_ request: Request, _ context: KioskContext) async throws -> BookQuery {
+        try await context.libraryAddress(request.uri.query, parts.ports, isTyped: false).query
     }
 }
 

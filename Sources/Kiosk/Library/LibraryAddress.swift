@@ -28,17 +28,22 @@ struct LibraryAddress: Sendable {
 
     private(set) var items: [Item] = []
     private(set) var query = BookQuery()
+    /// The parts of the search that were left out, because they are wrong or not complete yet.
+    private(set) var ignored: [QueryMistake] = []
     private(set) var isGrid = false
 
     /// - Parameters:
     ///   - text: the query of the URL.
     ///   - readers: the household's readers, to whom the filters by reader refer.
+    ///   - filters: the saved filters that the search may name.
+    ///   - isTyped: true for the search of a page, which a person may still be typing: wrong parts of it are left out.
     ///   - isGuest: true if the request comes from a guest. The search then leaves out notes and quotes, and refuses to
     ///     show the trash.
     /// - Throws: ``RequestRefusal``: 400 with the allowed values if a parameter is not allowed, 401 if a guest requests
-    ///   the trash.
+    ///   the trash. ``QueryMistake`` for a mistake in the search.
     init(
-        _ text: String?, zone: TimeZone, now: Date, readers: [Reader] = [], forGuest isGuest: Bool = false
+        _ text: String?, zone: TimeZone, now: Date, readers: [Reader] = [], filters: [SavedFilter] = [],
+        isTyped: Bool = false, forGuest isGuest: Bool = false
     ) throws {
         query.zone = zone
         query.searchesAnnotations = !isGuest
@@ -54,14 +59,32 @@ struct LibraryAddress: Sendable {
             items.append(Item(name: name, value: value))
         }
         if isGuest, query.inTrash { throw RequestRefusal.signInNeeded }
+        let context = QueryContext(today: CalendarDay(now, in: zone), readers: readers, filters: filters)
+        try parseSearch(QueryParser(context, isLenient: isTyped))
         if query.isReversed, query.sort == nil {
             throw Self.refusal("query", "reverse without sort", BookQuery.Sort.allCases.map { "sort=\($0.rawValue)" })
         }
     }
 
+    /// The search as it was typed.
+    var search: String { items.last { $0.name == .q }?.value ?? "" }
+
+    private mutating func parseSearch(_ parser: QueryParser) throws {
+        guard !search.isEmpty else { return }
+        let parsed = try parser.parse(search)
+        // The order that a person has chosen on the page is more than one that the search names.
+        let (sort, isReversed) = (query.sort, query.isReversed)
+        query.add(parsed)
+        if sort != nil { (query.sort, query.isReversed) = (sort, isReversed) }
+        ignored = parsed.ignored
+        // A text without words finds nothing.
+        if parsed.isEmpty, parsed.sort == nil, parsed.ignored.isEmpty { query.text = search }
+    }
+
     private mutating func apply(_ name: Name, _ value: String, today: CalendarDay, _ readers: [Reader]) throws {
         switch name {
-        case .q: query.text = value
+        // The search is parsed when the other parameters are known.
+        case .q: break
         case .status:
             let allowed = Copy.Status.allCases.map(\.rawValue)
             query.statuses.insert(try Self.value(name, Copy.Status(rawValue: value), value, allowed))
@@ -173,5 +196,18 @@ extension LibraryAddress {
     private static func address(_ items: [Item]) -> String {
         "/library" + (items.isEmpty ? "" : "?")
             + items.map { "\($0.name.rawValue)=\(PercentEncoding.encoded($0.value))" }.joined(separator: "&")
+    }
+}
+
+extension KioskContext {
+    /// Parses the query of a Library page or of the API.
+    ///
+    /// - Parameter isTyped: as in ``LibraryAddress/init(_:zone:now:readers:filters:isTyped:forGuest:)``.
+    func libraryAddress(_ text: String?, _ ports: KioskPorts, isTyped: Bool) async throws -> LibraryAddress {
+        let namesFilter = text?.lowercased().contains("filter") == true
+        return try LibraryAddress(
+            text, zone: ports.zone, now: ports.now(), readers: readers,
+            filters: namesFilter && !isGuest ? try await library.savedFilters() : [], isTyped: isTyped,
+            forGuest: isGuest)
     }
 }

@@ -16,8 +16,7 @@ struct LibraryPage: Sendable {
 
     private func page(_ request: Request, _ context: KioskContext) async throws -> Response {
         let (texts, now) = (parts.pages.texts(context), parts.ports.now())
-        let address = try LibraryAddress(
-            request.uri.query, zone: parts.ports.zone, now: now, readers: context.readers, forGuest: context.isGuest)
+        let address = try await context.libraryAddress(request.uri.query, parts.ports, isTyped: true)
         var query = address.query
         // The trash is counted completely because a person confirms the exact number of books to delete for good.
         if query.inTrash { query.countLimit = .max }
@@ -25,7 +24,7 @@ struct LibraryPage: Sendable {
         // The page requests only covers that exist.
         let covers = try await context.library.keptCovers(among: found.hits.map(\.book.edition.id))
         var view: View = [
-            "q": query.text.cleanedLine, "isGrid": address.isGrid, "isTrash": query.inTrash,
+            "q": address.search, "isGrid": address.isGrid, "isTrash": query.inTrash,
             "hits": found.hits.map {
                 LibraryHit(hit: $0, texts: texts, now: now, hasCover: covers.contains($0.book.edition.id))
             },
@@ -38,6 +37,10 @@ struct LibraryPage: Sendable {
             "statuses": Copy.Status.allCases.map { ["code": $0.rawValue, "label": texts("common.\($0.rawValue)")] },
         ]
         if query.sort != nil { view["reversed"] = address.setting(.reverse, query.isReversed ? nil : "1") }
+        if let mistake = address.ignored.first {
+            let part = mistake.query.dropFirst(mistake.place.lowerBound).prefix(mistake.place.count)
+            view["ignored"] = texts("library.ignored", ["part": LibraryHit.short(String(part))])
+        }
         if let next = found.next { view["next"] = address.next(next) }
         if found.hits.isEmpty { view["empty"] = empty(address) }
         return try await parts.pages.render(
@@ -118,12 +121,14 @@ struct LibraryPage: Sendable {
     /// Returns the values that explain an empty list and suggest what a person can do.
     private func empty(_ address: LibraryAddress) -> View {
         let query = address.query
-        let isSearched = !query.text.isEmpty
+        let isSearched = !address.search.isEmpty
         let filters = address.items.filter { LibraryAddress.Name.filters.contains($0.name) }
         var byHand = "/add"
-        if isSearched {
-            let isNumber = (try? ISBN(query.text)) != nil
-            byHand += (isNumber ? "?isbn=" : "?title=") + PercentEncoding.encoded(String(query.text.prefix(200)))
+        // A title may have signs that a search leaves out. Conditions are no title.
+        let title = query.condition == nil && query.sort == nil ? address.search : query.text
+        if !title.isEmpty {
+            let isNumber = (try? ISBN(title)) != nil
+            byHand += (isNumber ? "?isbn=" : "?title=") + PercentEncoding.encoded(String(title.prefix(200)))
         }
         return [
             "isLibrary": !isSearched && filters.isEmpty && !query.inTrash,
@@ -146,9 +151,8 @@ extension LibraryAddress.Item {
 // a person opens it. Without JavaScript, it is a separate page.
 extension LibraryPage {
     func filters(_ request: Request, _ context: KioskContext) async throws -> Response {
-        let (texts, now) = (parts.pages.texts(context), parts.ports.now())
-        let address = try LibraryAddress(
-            request.uri.query, zone: parts.ports.zone, now: now, readers: context.readers, forGuest: context.isGuest)
+        let texts = parts.pages.texts(context)
+        let address = try await context.libraryAddress(request.uri.query, parts.ports, isTyped: true)
         let facets = try await context.library.facets(matching: address.query)
         let named: [(LibraryAddress.Name, [Value])] = [
             (.status, facets.statuses(texts)), (.rating, facets.ratings(texts)), (.tag, Value.names(facets.tags)),

@@ -4,8 +4,8 @@ import Station
 
 /// Everything that the kiosk needs from a library.
 public typealias KioskLibrary = Access & Annotations & Authors & BookEntry & CaptureQueue & Covers & EditableShelf
-    & History & HubQueue & Labels & LibrarySettings & LibraryWatch & PairedStations & Readers & ReadingLog & Search
-    & Stats
+    & History & HubQueue & Labels & LibrarySettings & LibraryWatch & PairedStations & Readers & ReadingLog
+    & SavedFilters & Search & Stats
 
 /// The kiosk's dependencies, which the program puts together.
 public struct KioskPorts: Sendable {

@@ -84,7 +84,7 @@ private struct BackupComparison {
         guard try isComparable() else { return nil }
         try collectExplained()
         var differences: [UnexplainedDifference] = []
-        for table in trackedTables where table.columns == nil && !["setting", "readerSetting"].contains(table.name) {
+        for table in trackedTables where table.columns == nil && !["setting", "readerSetting", "savedFilter"].contains(table.name) {
             differences += try self.differences(in: table.name, limit: limit - differences.count)
             if differences.count >= limit { break }
         }

@@ -544,7 +544,8 @@ let trackedTables: [(name: String, columns: Set<String>?)] = [
     ("edition", nil), ("author", nil), ("editionAuthor", nil), ("subject", nil), ("editionSubject", nil),
     ("identifier", nil), ("shelf", nil), ("copy", nil), ("tag", nil), ("copyTag", nil), ("request", nil),
     ("reading", nil), ("progressEntry", nil), ("session", nil), ("note", nil), ("quote", nil), ("importFlag", nil),
-    ("reader", nil), ("readerCopy", nil), ("setting", nil), ("readerSetting", nil), ("intakeItem", ["id", "state"]),
+    ("reader", nil), ("readerCopy", nil), ("setting", nil), ("readerSetting", nil), ("savedFilter", nil),
+    ("intakeItem", ["id", "state"]),
 ]
 
 extension Schema {

@@ -16,6 +16,7 @@ enum Schema {
         ("6 the hub's library, stats, sign-in attempts, redo", migrateToVersion6),
         ("7 pending sources", addPendingSources),
         ("8 readers", addReaders),
+        ("9 saved filters", addSavedFilters),
     ]
 
     @Sendable private static func migrateToVersion6(_ db: Database) throws {

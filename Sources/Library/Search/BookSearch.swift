@@ -58,9 +58,7 @@ struct BookSearch {
         let limit = max(0, min(query.limit, .max - 1))
         let positions: [Position]
         var counted: Int?
-        if let text, query.sort == nil, text.isBrief {
-            positions = try newest(text, limit + 1)
-        } else if let text, query.sort == nil {
+        if let text, query.sort == nil {
             // The first page fetches all matches in order to count them. With this number, the ranking steps can stop
             // when they have found all matches.
             let all = try after == nil ? allMatches(text) : nil
@@ -94,19 +92,16 @@ struct BookSearch {
 
     // MARK: Texts
 
-    private func newest(_ text: QueryText, _ limit: Int) throws -> [Position] {
-        try copies(matching: text.brief, before: after?.copy, limit).map { Position(copy: $0) }
-    }
-
     /// Returns all matches in any order. If there are too many, returns only one more than ``BookQuery/countLimit``.
     private func allMatches(_ text: QueryText) throws -> [Int64] {
-        try Int64.fetchAll(
+        let all = text.all
+        return try Int64.fetchAll(
             db.cachedStatement(
                 sql: """
                     SELECT searchText.rowid
                     FROM searchText CROSS JOIN listing ON \(ListingFilter.row(of: "searchText.rowid"))
-                    WHERE searchText MATCH ? AND \(filter.condition) LIMIT ?
-                    """), arguments: [text.everywhere] + filter.arguments + [countingLimit])
+                    WHERE searchText MATCH ? AND \(all.condition) AND \(filter.condition) LIMIT ?
+                    """), arguments: [all.match] + all.arguments + filter.arguments + [countingLimit])
     }
 
     /// Returns the matches on this page, best first.
@@ -141,16 +136,15 @@ struct BookSearch {
     }
 
     private func copies(
-        matching condition: String, before: Int64?, except title: String? = nil, _ limit: Int
+        matching step: QueryText.Step, before: Int64?, except title: String, _ limit: Int
     ) throws -> [Int64] {
-        // If no title is excluded, the condition is left out, so that books without a title match too.
-        let isOther = title == nil ? "" : "AND listing.title IS NOT ?"
-        return try db.rows(
+        try db.rows(
             """
             SELECT searchText.rowid FROM searchText CROSS JOIN listing ON \(ListingFilter.row(of: "searchText.rowid"))
-            WHERE searchText MATCH ? AND searchText.rowid < ? \(isOther) AND \(filter.condition)
+            WHERE searchText MATCH ? AND searchText.rowid < ? AND listing.title IS NOT ? AND \(step.condition)
+                AND \(filter.condition)
             ORDER BY searchText.rowid DESC LIMIT ?
-            """, [condition, before ?? .max] + (title.map { [$0] } ?? []) + filter.arguments + [limit]
+            """, [step.match, before ?? .max, title] + step.arguments + filter.arguments + [limit]
         ).map { $0[0] }
     }
 
@@ -246,8 +240,9 @@ struct BookSearch {
         var arguments: StatementArguments = []
         if let text {
             tables = "searchText CROSS JOIN listing"
-            selection = "\(ListingFilter.row(of: "searchText.rowid")) AND searchText MATCH ?"
-            arguments = [text.isBrief ? text.brief : text.everywhere]
+            let all = text.all
+            selection = "\(ListingFilter.row(of: "searchText.rowid")) AND searchText MATCH ? AND \(all.condition)"
+            arguments = [all.match] + all.arguments
         } else if let few {
             tables = "(\(few.sql)) AS few CROSS JOIN listing"
             selection = "listing.id = few.id"

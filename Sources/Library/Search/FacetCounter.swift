@@ -25,6 +25,7 @@ struct FacetCounter {
         var dates = BookQuery()
         (dates.added, dates.started, dates.finished) = (query.added, query.started, query.finished)
         (dates.zone, dates.inTrash, dates.missing) = (query.zone, query.inTrash, query.missing)
+        (dates.condition, dates.searchesAnnotations) = (query.condition, query.searchesAnnotations)
         (dates.readBy, dates.notReadBy, dates.readByNobody) = (query.readBy, query.notReadBy, query.readByNobody)
         let filter = try ListingFilter(db, dates)
 
@@ -98,7 +99,7 @@ struct FacetCounter {
 
     private func cursor(_ filter: ListingFilter) throws -> RowCursor {
         let columns = "status, rating, isOwned, isOnWishlist, isFavourite, shelf, language, tags, authors"
-        guard let text = try QueryText(query, db) else {
+        guard let all = try QueryText(query, db)?.all else {
             return try Row.fetchCursor(
                 db.cachedStatement(
                     sql: """
@@ -111,9 +112,9 @@ struct FacetCounter {
             db.cachedStatement(
                 sql: """
                     SELECT \(columns) FROM searchText CROSS JOIN listing ON \(ListingFilter.row(of: "searchText.rowid"))
-                    WHERE searchText MATCH ? AND \(filter.condition)
+                    WHERE searchText MATCH ? AND \(all.condition) AND \(filter.condition)
                     """),
-            arguments: [text.isBrief ? text.brief : text.everywhere] + filter.arguments)
+            arguments: [all.match] + all.arguments + filter.arguments)
     }
 
     /// Parses row ids that are separated by spaces.

@@ -8,14 +8,26 @@ struct ListingFilter {
     /// A statement that returns the ids of the present reader's rows for some copies, without duplicates.
     typealias Source = (sql: String, arguments: StatementArguments)
 
+    /// A condition on a row of `listing`.
+    struct Clause {
+        /// An expression that can stand between AND or OR.
+        var sql: String
+        var arguments: StatementArguments = []
+        /// The statement for the copies that meet the condition, or for more copies; `nil` if the condition is never
+        /// narrow. It is used if only few copies meet the condition.
+        var source: Source?
+        /// True if looking up the copies with ``source`` is faster than checking every copy, because `listing` has no
+        /// column for the condition.
+        var isOutside = false
+    }
+
     /// The conditions of all filters, joined with AND. A statement also needs one of the conditions that select the
     /// present reader's rows: ``row(of:)`` if it finds rows by their id, or ``ofReader`` if it walks through an index.
     private(set) var condition: String
     private(set) var arguments: StatementArguments
-    /// For each filter, the statement for the copies that pass the filter. It is used if only few copies pass.
     private var sources: [Source] = []
-    /// The statement for the copies with the wanted tags or authors, for which `listing` has no columns. Looking these
-    /// copies up is faster than checking every copy.
+    /// The statement for the copies that meet a condition for which `listing` has no columns; see
+    /// ``Clause/isOutside``.
     private(set) var outside: Source?
 
     static let ofReader = "listing.reader = reader()"
@@ -23,11 +35,11 @@ struct ListingFilter {
     /// Returns the condition that finds the present reader's row of a copy.
     static func row(of copy: String) -> String { "listing.id = \(id(of: copy))" }
 
-    private static func id(of copy: String) -> String { "(reader() << 40) + \(copy)" }
+    static func id(of copy: String) -> String { "(reader() << 40) + \(copy)" }
 
     /// Returns the beginning of a statement that walks through an index. The statement returns ids, because every index
     /// contains them, so that no row is read.
-    private static func selection(along index: String) -> String {
+    fileprivate static func selection(along index: String) -> String {
         "SELECT id FROM listing INDEXED BY listing\(index) WHERE \(ofReader) AND"
     }
 
@@ -40,31 +52,36 @@ struct ListingFilter {
     init(_ db: Database, _ query: BookQuery) throws {
         condition = "listing.inTrash = \(query.inTrash ? 1 : 0)"
         arguments = []
-        if !query.statuses.isEmpty {
-            require("status IN (\(numbers(query.statuses.map(Self.code)))) ", along: "ByStatus")
+        if !query.statuses.isEmpty { require(.status(query.statuses)) }
+        if !query.ratings.isEmpty { require(.rating(query.ratings)) }
+        if !query.languages.isEmpty { require(.language(query.languages)) }
+        if !query.shelves.isEmpty { require(.shelf(try Self.shelfRows(db, query.shelves))) }
+        if let isOwned = query.isOwned { require(.isOwned(isOwned)) }
+        if let isWish = query.isOnWishlist { require(.isOnWishlist(isWish)) }
+        if let isFavourite = query.isFavourite { require(.isFavourite(isFavourite)) }
+        if let period = query.added { require(.added(period, query.zone)) }
+        if let period = query.started { require(.day(period, of: "started")) }
+        if let period = query.finished { require(.day(period, of: "finished")) }
+        if !query.tags.isEmpty { require(.tag(try Self.tagRows(db, query.tags))) }
+        if !query.authors.isEmpty { require(.author(try Self.authorRows(db, query.authors))) }
+        for reader in query.readBy { require(try .readBy(reader, db)) }
+        for reader in query.notReadBy { require(try .readBy(reader, db).negated) }
+        if query.readByNobody { require(try .readByNobody(db)) }
+        if !query.missing.isEmpty { require(.missing(query.missing)) }
+        if let condition = query.condition {
+            let compiler = try ConditionCompiler(db, query)
+            // Each of several conditions that must all hold may be the narrowest one.
+            let parts = if case .all(let parts) = condition { parts } else { [condition] }
+            for part in parts { require(try compiler.clause(part)) }
         }
-        if !query.ratings.isEmpty { requireRatings(query.ratings) }
-        if !query.languages.isEmpty {
-            requireLanguages(query.languages)
-        }
-        if !query.shelves.isEmpty {
-            let rows = try Self.shelfRows(db, query.shelves)
-            require("shelf IN (\(numbers(rows)))", along: "ByShelf")
-        }
-        if let isOwned = query.isOwned { require("isOwned = \(isOwned ? 1 : 0)", along: nil) }
-        if let isWish = query.isOnWishlist {
-            require("isOnWishlist = \(isWish ? 1 : 0)", along: isWish ? "Wishes" : nil)
-        }
-        if let isFavourite = query.isFavourite {
-            require("isFavourite = \(isFavourite ? 1 : 0)", along: isFavourite ? "Favourites" : nil)
-        }
-        if let range = query.added { requireAdded(range, query.zone) }
-        if let range = query.started { require(range, of: "started") }
-        if let range = query.finished { require(range, of: "finished") }
-        if !query.tags.isEmpty { requireTags(try Self.tagRows(db, query.tags)) }
-        if !query.authors.isEmpty { requireAuthors(try Self.authorRows(db, query.authors)) }
-        try requireRead(db, query)
-        if !query.missing.isEmpty { requireMissing(query.missing) }
+    }
+
+    private mutating func require(_ clause: Clause) {
+        condition += " AND \(clause.sql)"
+        arguments += clause.arguments
+        guard let source = clause.source else { return }
+        sources.append(source)
+        if clause.isOutside { outside = source }
     }
 
     static func code(_ status: Copy.Status) -> Int64 { Int64(Copy.Status.allCases.firstIndex(of: status) ?? 0) }
@@ -101,166 +118,187 @@ struct ListingFilter {
         }
         return fewest?.source
     }
+}
 
-    /// Adds a condition.
+extension ListingFilter.Clause {
+    /// The clause that holds if this one does not, also if this one is NULL.
+    var negated: Self { Self(sql: "((\(sql)) IS NOT TRUE)", arguments: arguments) }
+
+    /// Creates a clause of one column.
     ///
-    /// - Parameter index: the end of the name of the index along which the copies that pass the condition are found;
+    /// - Parameter index: the end of the name of the index along which the copies that meet the condition are found;
     ///   `nil` if the condition is never narrow. Without statistics, SQLite would choose another index, because all
     ///   begin with the reader.
-    private mutating func require(_ sql: String, _ values: StatementArguments = [], along index: String?) {
-        condition += " AND \(sql)"
-        arguments += values
-        if let index { sources.append(("\(Self.selection(along: index)) \(sql)", values)) }
+    private init(_ sql: String, _ arguments: StatementArguments = [], along index: String?) {
+        (self.sql, self.arguments) = (sql, arguments)
+        source = index.map { ("\(ListingFilter.selection(along: $0)) \(sql)", arguments) }
     }
 
-    private mutating func requireLanguages(_ languages: Set<String>) {
+    static func status(_ statuses: Set<Copy.Status>) -> Self {
+        Self("status IN (\(numbers(statuses.map(ListingFilter.code))))", along: "ByStatus")
+    }
+
+    static func shelf(_ shelves: [Int64]) -> Self { Self("shelf IN (\(numbers(shelves)))", along: "ByShelf") }
+
+    static func isOwned(_ isOwned: Bool) -> Self { Self("isOwned = \(isOwned ? 1 : 0)", along: nil) }
+
+    static func isOnWishlist(_ isWish: Bool) -> Self {
+        Self("isOnWishlist = \(isWish ? 1 : 0)", along: isWish ? "Wishes" : nil)
+    }
+
+    static func isFavourite(_ isFavourite: Bool) -> Self {
+        Self("isFavourite = \(isFavourite ? 1 : 0)", along: isFavourite ? "Favourites" : nil)
+    }
+
+    static func language(_ languages: Set<String>) -> Self {
         // This condition is checked for every row of a walk. One argument for each language is faster than a list that
         // SQLite has to search.
-        if languages.count <= 16 {
-            let placeholders = String(repeating: ", ?", count: languages.count).dropFirst(2)
-            require("language IN (\(placeholders))", StatementArguments(languages.sorted()), along: "ByLanguage")
-        } else {
-            require("language IN (SELECT value FROM json_each(?))", [jsonList(languages.sorted())], along: "ByLanguage")
+        guard languages.count <= 16 else {
+            return Self(
+                "language IN (SELECT value FROM json_each(?))", [jsonList(languages.sorted())], along: "ByLanguage")
         }
+        let placeholders = String(repeating: ", ?", count: languages.count).dropFirst(2)
+        return Self("language IN (\(placeholders))", StatementArguments(languages.sorted()), along: "ByLanguage")
     }
 
-    private mutating func requireRatings(_ bands: Set<RatingBand>) {
-        let ranges = bands.sorted().map { band in
-            switch band {
-            case .unrated: "rating IS NULL"
-            // The column has quarter stars.
-            case .stars(let stars): "rating BETWEEN \(stars * 4) AND \(stars * 4 + 3)"
-            }
+    static func rating(_ bands: Set<RatingBand>) -> Self {
+        // The column has quarter stars.
+        let ranges = bands.compactMap { band -> ClosedRange<Int>? in
+            if case .stars(let stars) = band { stars * 4...stars * 4 + 3 } else { nil }
         }
-        condition += " AND (\(ranges.joined(separator: " OR ")))"
-        if !bands.contains(.unrated) {
-            let sources = ["0", "1"].flatMap { trash in
-                ranges.map { "\(Self.selection(along: "ByRating")) inTrash = \(trash) AND \($0)" }
-            }
-            self.sources.append((sources.joined(separator: " UNION ALL "), []))
-        }
+        let found = rating(ranges.sorted { $0.lowerBound < $1.lowerBound })
+        return bands.contains(.unrated) ? Self(sql: "(rating IS NULL OR \(found.sql))") : found
     }
 
-    private mutating func requireAdded(_ range: Period, _ zone: TimeZone) {
-        let start = range.from?.beginning(in: zone).milliseconds ?? .min
+    /// - Parameter ranges: ranges of quarter stars.
+    static func rating(_ ranges: [ClosedRange<Int>]) -> Self {
+        guard !ranges.isEmpty else { return Self(sql: "0") }
+        let conditions = ranges.map { "rating BETWEEN \($0.lowerBound) AND \($0.upperBound)" }
+        let sources = ["0", "1"].flatMap { trash in
+            conditions.map { "\(ListingFilter.selection(along: "ByRating")) inTrash = \(trash) AND \($0)" }
+        }
+        return Self(
+            sql: "(\(conditions.joined(separator: " OR ")))", source: (sources.joined(separator: " UNION ALL "), []))
+    }
+
+    static func added(_ period: Period, _ zone: TimeZone) -> Self {
+        let start = period.from?.beginning(in: zone).milliseconds ?? .min
         // The last possible day has no next day.
-        let next = range.to.flatMap { last in
+        let next = period.to.flatMap { last in
             last.number.map { CalendarDay(number: $0 + 1) }.flatMap { $0 > last ? $0 : nil }
         }
         let end = next?.beginning(in: zone).milliseconds ?? .max
-        condition += " AND added >= ? AND added < ?"
-        arguments += [start, end]
-        sources.append(
-            ("\(Self.selection(along: "ByAdded")) inTrash IN (0, 1) AND added >= ? AND added < ?", [start, end]))
+        let sql = "added >= ? AND added < ?"
+        return Self(
+            sql: sql, arguments: [start, end],
+            source: ("\(ListingFilter.selection(along: "ByAdded")) inTrash IN (0, 1) AND \(sql)", [start, end]))
     }
 
-    private mutating func require(_ range: Period, of column: String) {
-        let (first, last) = (range.from, range.to)
+    /// - Parameter column: `started` or `finished`.
+    static func day(_ period: Period, of column: String) -> Self {
         var parts = ["\(column) IS NOT NULL"]
         var values: StatementArguments = []
-        if let last {
+        if let last = period.to {
             // A shorter text sorts first, so 2024-03 comes before each day of that month.
             parts.append("\(column) <= ?")
             values += [last.description]
         }
-        if let first {
+        if let first = period.from {
             // A "~" sorts after every digit and hyphen, so 2024-03 with a "~" comes after each day of that month. The
             // condition on the year alone can use the index.
             parts.append("\(column) >= ? AND \(column) || '~' >= ?")
             values += [String(first.description.prefix(4)), first.description]
         }
         let sql = parts.joined(separator: " AND ")
-        condition += " AND \(sql)"
-        arguments += values
         let index = "By\(column.prefix(1).uppercased())\(column.dropFirst())"
-        sources.append(("\(Self.selection(along: index)) inTrash IN (0, 1) AND \(sql)", values))
+        return Self(
+            sql: sql, arguments: values,
+            source: ("\(ListingFilter.selection(along: index)) inTrash IN (0, 1) AND \(sql)", values))
     }
 
-    private mutating func requireTags(_ tags: [Int64]) {
-        condition +=
-            " AND EXISTS (SELECT 1 FROM copyTag WHERE copyTag.copy = listing.copy AND tag IN (\(numbers(tags))))"
+    static func tag(_ tags: [Int64]) -> Self {
         let isDistinct = tags.count > 1 ? "DISTINCT " : ""
-        let source: Source = (
-            "SELECT \(isDistinct)\(Self.id(of: "copy")) AS id FROM copyTag WHERE tag IN (\(numbers(tags)))", []
-        )
-        outside = source
-        sources.append(source)
+        return Self(
+            sql: "EXISTS (SELECT 1 FROM copyTag WHERE copyTag.copy = listing.copy AND tag IN (\(numbers(tags))))",
+            source: (
+                """
+                SELECT \(isDistinct)\(ListingFilter.id(of: "copy")) AS id FROM copyTag WHERE tag IN (\(numbers(tags)))
+                """, []
+            ), isOutside: true)
     }
 
-    private mutating func requireAuthors(_ authors: [Int64]) {
+    static func author(_ authors: [Int64]) -> Self {
         let copies = """
             SELECT copy.id AS copy FROM editionAuthor JOIN copy ON copy.edition = editionAuthor.edition
             WHERE author IN (\(numbers(authors)))
             """
-        condition += " AND EXISTS (\(copies) AND copy.id = listing.copy)"
         // A book can have the same author twice, in two roles.
-        let source: Source = ("SELECT DISTINCT \(Self.id(of: "copy")) AS id FROM (\(copies))", [])
-        outside = source
-        sources.append(source)
+        return Self(
+            sql: "EXISTS (\(copies) AND copy.id = listing.copy)",
+            source: ("SELECT DISTINCT \(ListingFilter.id(of: "copy")) AS id FROM (\(copies))", []), isOutside: true)
     }
 
-    /// Requires that some readers have read a book, and that others have not. A reader in the trash has read nothing.
-    private mutating func requireRead(_ db: Database, _ query: BookQuery) throws {
-        func isRead(by readers: String) -> String {
-            """
-            EXISTS (SELECT 1 FROM readerCopy WHERE readerCopy.copy = listing.copy AND \(readers)
-                AND readerCopy.status = 'read')
-            """
-        }
-        for reader in query.readBy {
-            let row = try Self.readerRow(db, reader)
-            let isReader = "readerCopy.reader = \(row)"
-            condition += " AND \(isRead(by: isReader))"
-            sources.append(
-                (
-                    """
-                    SELECT \(Self.id(of: "copy")) AS id FROM readerCopy INDEXED BY readerCopyByStatus
-                    WHERE \(isReader) AND status = 'read'
-                    """, []
-                ))
-        }
-        for reader in query.notReadBy {
-            let row = try Self.readerRow(db, reader)
-            condition += " AND NOT \(isRead(by: "readerCopy.reader = \(row)"))"
-        }
-        if query.readByNobody {
-            let all = try db.rows("SELECT id FROM reader WHERE deleted IS NULL").map { $0[0] as Int64 }
-            // The rows of a copy are together. The plus sign keeps SQLite from searching for each reader instead.
-            condition += " AND NOT \(isRead(by: "+readerCopy.reader IN (\(numbers(all)))"))"
-        }
+    /// Creates the condition that a reader has read the book. A reader in the trash has read nothing.
+    static func readBy(_ reader: ID<Reader>, _ db: Database) throws -> Self {
+        let row = try db.value(
+            Int64.self, "SELECT id FROM reader WHERE uuid = ? AND deleted IS NULL", [reader.rawValue])
+        // No reader has this row.
+        let isReader = "readerCopy.reader = \(row ?? -1)"
+        return Self(
+            sql: isRead(by: isReader),
+            source: (
+                """
+                SELECT \(ListingFilter.id(of: "copy")) AS id FROM readerCopy INDEXED BY readerCopyByStatus
+                WHERE \(isReader) AND status = 'read'
+                """, []
+            ))
     }
 
-    /// - Returns: the row id of a reader; an id that no reader has if there is no such reader outside the trash.
-    private static func readerRow(_ db: Database, _ reader: ID<Reader>) throws -> Int64 {
-        try db.value(Int64.self, "SELECT id FROM reader WHERE uuid = ? AND deleted IS NULL", [reader.rawValue]) ?? -1
+    static func readByNobody(_ db: Database) throws -> Self {
+        let all = try db.rows("SELECT id FROM reader WHERE deleted IS NULL").map { $0[0] as Int64 }
+        // The rows of a copy are together. The plus sign keeps SQLite from searching for each reader instead.
+        return Self(sql: "NOT " + isRead(by: "+readerCopy.reader IN (\(numbers(all)))"))
     }
 
-    /// Requires that a book lacks at least one of the fields. `listing` has columns for some of them; for the others,
-    /// the edition of each copy is looked up.
-    private mutating func requireMissing(_ fields: Set<MissingField>) {
-        let conditions = fields.sorted { $0.rawValue < $1.rawValue }.map(Self.lacks)
+    private static func isRead(by readers: String) -> String {
+        """
+        EXISTS (SELECT 1 FROM readerCopy WHERE readerCopy.copy = listing.copy AND \(readers)
+            AND readerCopy.status = 'read')
+        """
+    }
+
+    /// Creates the condition that a book lacks at least one of the fields. `listing` has columns for some of them; for
+    /// the others, the edition of each copy is looked up.
+    static func missing(_ fields: Set<MissingField>) -> Self {
+        let conditions = fields.sorted { $0.rawValue < $1.rawValue }.map(lacks)
         let ofListing = conditions.filter { !$0.isOfEdition }.map(\.sql)
         let ofEdition = conditions.filter(\.isOfEdition).map(\.sql).joined(separator: " OR ")
-        let lookup = """
-            EXISTS (SELECT 1 FROM copy JOIN edition ON edition.id = copy.edition
-                WHERE copy.id = listing.copy AND (\(ofEdition)))
-            """
-        let sql = (ofListing + (ofEdition.isEmpty ? [] : [lookup])).joined(separator: " OR ")
-        condition += " AND (\(sql))"
-        guard fields.count == 1, let only = fields.first else { return }
-        switch only {
+        let sql = (ofListing + (ofEdition.isEmpty ? [] : [edition(ofEdition)])).joined(separator: " OR ")
+        return Self(
+            sql: "(\(sql))", source: fields.count == 1 ? fields.first.flatMap { source(lacking: $0, sql) } : nil)
+    }
+
+    /// Returns the condition that the edition of a copy meets a condition.
+    static func edition(_ condition: String) -> String {
+        """
+        EXISTS (SELECT 1 FROM copy JOIN edition ON edition.id = copy.edition
+            WHERE copy.id = listing.copy AND (\(condition)))
+        """
+    }
+
+    private static func source(lacking field: MissingField, _ sql: String) -> ListingFilter.Source? {
+        switch field {
         case .author, .title:
-            let index = only == .author ? "ByAuthor" : "ByTitle"
-            sources.append(("\(Self.selection(along: index)) inTrash IN (0, 1) AND \(sql)", []))
+            let index = field == .author ? "ByAuthor" : "ByTitle"
+            return ("\(ListingFilter.selection(along: index)) inTrash IN (0, 1) AND \(sql)", [])
         case .isbn:
-            sources.append(
-                (
-                    """
-                    SELECT \(Self.id(of: "copy.id")) AS id FROM edition JOIN copy ON copy.edition = edition.id
-                    WHERE isbn IS NULL
-                    """, []
-                ))
-        default: break
+            return (
+                """
+                SELECT \(ListingFilter.id(of: "copy.id")) AS id FROM edition JOIN copy ON copy.edition = edition.id
+                WHERE isbn IS NULL
+                """, []
+            )
+        default: return nil
         }
     }
 
@@ -269,12 +307,23 @@ struct ListingFilter {
         case .author: ("listing.author IS NULL", false)
         case .title: ("listing.title IS NULL", false)
         case .language: ("listing.language IS NULL", false)
+        case .shelf: ("listing.shelf IS NULL", false)
+        case .tag: ("listing.tags = ''", false)
+        case .rating: ("listing.rating IS NULL", false)
+        case .started: ("listing.started IS NULL", false)
+        case .finished: ("listing.finished IS NULL", false)
+        case .note: ("NOT EXISTS (SELECT 1 FROM note WHERE note.copy = listing.copy AND \(Note.isVisible))", false)
+        case .quote: ("NOT EXISTS (SELECT 1 FROM quote WHERE quote.copy = listing.copy AND \(Quote.isVisible))", false)
         case .isbn: ("isbn IS NULL", true)
         case .pages: ("pageCount IS NULL", true)
         case .publisher: ("publisher IS NULL", true)
         case .year: ("publishedDate IS NULL", true)
         case .format: ("format IS NULL", true)
         case .description: ("description IS NULL", true)
+        case .subtitle: ("subtitle IS NULL", true)
+        case .series: ("series IS NULL", true)
+        case .genre:
+            ("NOT EXISTS (SELECT 1 FROM editionSubject WHERE editionSubject.edition = edition.id)", true)
         case .cover:
             (
                 """
@@ -288,6 +337,6 @@ struct ListingFilter {
 
 /// Returns numbers for use in `IN (…)`. An empty list is replaced by an id that no row has, because SQLite would check
 /// an empty list for every row.
-private func numbers(_ numbers: [Int64]) -> String {
+func numbers(_ numbers: [Int64]) -> String {
     numbers.isEmpty ? "-1" : numbers.sorted().map(String.init).joined(separator: ", ")
 }

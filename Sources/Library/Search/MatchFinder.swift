@@ -96,8 +96,11 @@ struct MatchFinder {
     ) -> [Range<Int>] {
         switch part {
         case .word(let word):
-            if text.field == .isbn || (word.isBrief && [.tag, .note, .quote].contains(text.field)) { return [] }
-            if words == nil, let ranges = PlainText(text.text)?.ranges(of: word) { return ranges }
+            if text.field == .isbn { return [] }
+            var word = word
+            // In these texts, a word of one or two letters must be a whole word, as in the index.
+            if word.isBrief, [.tag, .note, .quote].contains(text.field) { word.isPrefix = false }
+            if words == nil, word.isPrefix, let ranges = PlainText(text.text)?.ranges(of: word) { return ranges }
             return ranges(of: word, in: indexWords(of: text, &words))
         case .number(let number, let parts):
             if text.field == .isbn { return Self.numberRange(of: number, in: text.text).map { [$0] } ?? [] }

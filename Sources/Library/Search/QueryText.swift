@@ -24,20 +24,39 @@ struct QueryText {
     private let privateReader: Int64?
 
     /// The maximum numbers of words and letters that a search uses. More words would not narrow the search further.
-    private static let (wordLimit, letterLimit) = (16, 512)
+    static let (wordLimit, letterLimit) = (16, 512)
 
     /// - Returns: `nil` if the text has no words.
     init?(_ query: BookQuery, _ db: Database) throws {
-        // Without private texts, as in most libraries, the query stays as short as it is.
-        let hasPrivate = """
+        let reader = query.text.isEmpty || !query.searchesAnnotations ? nil : try Self.privateReader(db)
+        self.init(query.text, searchesAnnotations: query.searchesAnnotations, privateReader: reader)
+    }
+
+    /// Returns the present reader if private notes or quotes can be searched for; `nil` without private texts, as in
+    /// most libraries, so that the search stays short.
+    static func privateReader(_ db: Database) throws -> Int64? {
+        try db.value(
+            Int64.self,
+            """
             SELECT reader() WHERE seesPrivate() AND (
                 EXISTS (SELECT 1 FROM note WHERE isPrivate = 1 AND reader = reader())
                 OR EXISTS (SELECT 1 FROM quote WHERE isPrivate = 1 AND reader = reader()))
-            """
-        self.init(
-            query.text, searchesAnnotations: query.searchesAnnotations,
-            privateReader: query.text.isEmpty || !query.searchesAnnotations
-                ? nil : try db.value(Int64.self, hasPrivate))
+            """)
+    }
+
+    /// Creates the search for the whole words of a phrase, in any order.
+    ///
+    /// - Parameter isOpen: true if the last word may be the beginning of a longer word.
+    /// - Returns: `nil` if the phrase has no words.
+    init?(phrase: String, isOpen: Bool, _ searchesAnnotations: Bool = true, _ privateReader: Int64? = nil) {
+        var splitter = WordSplitter()
+        var words = splitter.words(of: phrase, for: .query, limit: Self.wordLimit)
+        guard !words.isEmpty else { return nil }
+        title = SearchIndex.joined(words)
+        for index in words.indices where !isOpen || index < words.count - 1 { words[index].isPrefix = false }
+        parts = words.map(Part.word)
+        (self.searchesAnnotations, self.privateReader) = (searchesAnnotations, privateReader)
+        (hasNumber, isBrief) = (false, false)
     }
 
     /// - Returns: `nil` if the text has no words.
@@ -69,6 +88,9 @@ struct QueryText {
         if parts.count == 1, case .word(let word) = parts[0] { isBrief = word.isBrief } else { isBrief = false }
     }
 
+    /// True if the whole text can be part of an ISBN.
+    static func isNumber(_ text: String) -> Bool { (try? ISBN(text)) != nil || number(text[...]) != nil }
+
     /// If the text can be the beginning of an ISBN (`978-0-14`, `01404`) and has more than three digits, returns its
     /// digits; otherwise `nil`.
     private static func number(_ text: Substring) -> String? {
@@ -87,34 +109,88 @@ extension SearchWord {
 /// Queries in the syntax of FTS5. Words consist only of letters and digits, so they contain no special characters of
 /// this syntax.
 extension QueryText {
-    /// The queries that rank books, best first. Each query searches more fields than the query before it, and excludes
-    /// the books that earlier queries find. The rank of a book depends only on the fields that contain the words, not
-    /// on the rest of the library.
+    /// A query for some of the books that match.
+    struct Step {
+        var match: String
+        /// A condition on `listing` that the books must meet as well.
+        var condition = "1"
+        var arguments: StatementArguments = []
+
+        fileprivate init(_ match: String) { self.match = match }
+    }
+
+    /// The queries that rank books, best first. Each query finds only books that no query before it finds. The rank of
+    /// a book depends only on the fields that contain the words, not on the rest of the library.
     ///
     /// Books whose title is equal to the text (``title``) come before the results of all these queries.
-    var steps: [String] {
+    var steps: [Step] {
+        if isBrief { return briefSteps }
         let fields: [[SearchField]] = [
             [.title, .number], [.title, .number, .author], [.title, .number, .author, .subtitle, .series],
             [.title, .number, .author, .subtitle, .series, .tag],
         ]
         var wider = fields.map { condition($0) }
-        wider.append(everywhere)
+        wider.append(condition(everywhere))
         // The first query finds books whose title begins with the first word, or whose ISBN begins with the number.
         let first = ([condition(parts[0], [.opening, .number])] + parts.dropFirst().map { condition($0, fields[0]) })
         let narrowest = first.joined(separator: " AND ")
-        return [narrowest] + zip([narrowest] + wider, wider).map { "(\($1)) NOT (\($0))" }
+        return [Step(narrowest)] + zip([narrowest] + wider, wider).map { Step("(\($1)) NOT (\($0))") }
     }
 
     /// The query for all books that match.
-    var everywhere: String {
-        condition(
-            [.title, .number, .author, .subtitle, .series, .tag] + (searchesAnnotations ? [.annotation] : [])
-                + (privateReader == nil ? [] : [.privateAnnotation]))
+    var all: Step {
+        guard isBrief else { return Step(condition(everywhere)) }
+        var step = Step("\(condition([.title])) OR \(condition(briefFields))")
+        (step.condition, step.arguments) = (
+            "(\(isInTitle) OR listing.copy IN (SELECT rowid FROM searchText WHERE searchText MATCH ?))",
+            [" \(title) ", condition(briefFields)]
+        )
+        return step
     }
 
-    /// The query for a text of one or two letters. It searches only the beginnings of titles and of the parts of
-    /// authors' names.
-    var brief: String { condition([.opening, .author]) }
+    /// Returns the query for the books that have the words in some fields.
+    func match(in fields: [SearchField]) -> String {
+        parts.map { part in
+            switch part {
+            case .word(let word): condition(word, fields)
+            case .number(_, let words): words.map { condition($0, fields) }.joined(separator: " AND ")
+            }
+        }.joined(separator: " AND ")
+    }
+
+    private var everywhere: [SearchField] {
+        [.title, .number, .author, .subtitle, .series, .tag] + annotations
+    }
+
+    private var annotations: [SearchField] {
+        (searchesAnnotations ? [.annotation] : []) + (privateReader == nil ? [] : [.privateAnnotation])
+    }
+
+    // MARK: Texts of one or two letters
+
+    /// The fields in which a text of one or two letters is searched, apart from the words of the title. The index of
+    /// the title contains the beginnings of its words as well, so whole words are found by ``isInTitle``.
+    private var briefFields: [SearchField] { [.opening, .author, .tag] + annotations }
+
+    private var isInTitle: String { "instr(' ' || coalesce(listing.title, '') || ' ', ?) > 0" }
+
+    /// Whole words of the title; tags; beginnings of titles and of the parts of authors' names; notes and quotes.
+    private var briefSteps: [Step] {
+        var wholeWords = Step(condition([.title]))
+        (wholeWords.condition, wholeWords.arguments) = (isInTitle, [" \(title) "])
+        let (tags, names) = (condition([.tag]), condition([.opening, .author]))
+        let others =
+            [tags, "(\(names)) NOT (\(tags))"]
+            + (annotations.isEmpty ? [] : ["(\(condition(annotations))) NOT (\(tags) OR \(names))"])
+        return [wholeWords]
+            + others.map { match in
+                var step = Step(match)
+                (step.condition, step.arguments) = ("NOT (\(isInTitle))", [" \(title) "])
+                return step
+            }
+    }
+
+    // MARK: Conditions
 
     private func condition(_ fields: [SearchField]) -> String {
         parts.map { condition($0, fields) }.joined(separator: " AND ")
@@ -135,9 +211,12 @@ extension QueryText {
         return String(field.rawValue)
     }
 
+    /// Returns the query for a word in any of the fields. A word of one or two letters is found as it is: in some
+    /// fields, the index contains such beginnings as words (``SearchField/hasBriefWords``); in the others, only whole
+    /// words match.
     private func condition(_ word: SearchWord, _ fields: [SearchField]) -> String {
-        let searched = fields.filter { $0 != .number && (!word.isBrief || $0.hasBriefWords) }
         let sign = word.isPrefix && !word.isBrief ? " *" : ""
+        let searched = fields.filter { $0 != .number }
         return "(" + searched.map { "\"\(prefix(of: $0))\(word.text)\"\(sign)" }.joined(separator: " OR ") + ")"
     }
 }

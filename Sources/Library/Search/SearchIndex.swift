@@ -272,7 +272,8 @@ enum SearchField: Character, CaseIterable {
     /// ``SearchDocument/prefix(ofReader:)``.
     case privateAnnotation = "p"
 
-    /// True if words of one or two letters are searched in this field.
+    /// True if the index also contains the first one and two letters of the field's words, so that a search for these
+    /// finds longer words.
     var hasBriefWords: Bool {
         switch self {
         case .opening, .title, .author, .subtitle, .series: true

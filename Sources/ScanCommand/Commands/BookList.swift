@@ -20,18 +20,26 @@ struct BookList {
     /// Prints the books that match, or with `--counts` the number of books for each value of each filter, such as each
     /// tag.
     ///
+    /// - Parameter text: a query in the query language.
     /// - Returns: the total number of books that match.
     @discardableResult
     func show(
-        _ options: ListOptions, text: String = "", inTrash: Bool = false, missing: Set<MissingField> = []
+        _ options: ListOptions, query text: String = "", inTrash: Bool = false, missing: Set<MissingField> = []
     ) async throws -> Int {
-        var query = try options.query(text: text)
+        var query = try options.query()
         (query.inTrash, query.missing) = (inTrash, missing)
         guard let library = try Wiring(settings: paths.settings()).openExistingLibrary() else {
             if !json {
                 Output.shared.printNotice("There is no library yet. \(Wiring.firstBook)")
             }
             return 0
+        }
+        if !text.isEmpty {
+            query.add(try await library.parse(text))
+            // An option is more than a part of the query, which may be a saved one.
+            if let sort = options.sort { query.sort = sort }
+            if options.sort != nil { query.isReversed = options.reverse }
+            if query.text.isEmpty, query.condition == nil, query.sort == nil { query.text = text }
         }
         do {
             if options.counts {
@@ -40,7 +48,8 @@ struct BookList {
                 return try await library.books(matching: query).total
             }
             return json
-                ? try await printJSON(library, query, limit: options.limit) : try await printLines(library, query)
+                ? try await printJSON(library, query, limit: options.limit)
+                : try await printLines(library, query, typed: text)
         } catch let refusal as SearchRefusal {
             throw CommandError(.usage, "--after: " + refusal.description)
         }
@@ -72,11 +81,12 @@ struct BookList {
         return count
     }
 
-    private func printLines(_ library: LibraryFile, _ query: BookQuery) async throws -> Int {
+    private func printLines(_ library: LibraryFile, _ query: BookQuery, typed: String) async throws -> Int {
         let results = try await library.books(matching: query)
         if results.hits.isEmpty {
             Output.shared.printNotice(
-                query.after == nil ? try await EmptyList(library, query).text() : "There are no more books.")
+                query.after == nil
+                    ? try await EmptyList(library, query, typed: typed).text() : "There are no more books.")
             return results.total
         }
         let width = terminalSize().columns
@@ -125,18 +135,21 @@ struct BookList {
 struct EmptyList {
     private let search: any Search
     private let query: BookQuery
+    /// The query as it was typed.
+    private let typed: String
 
-    init(_ search: any Search, _ query: BookQuery) {
+    init(_ search: any Search, _ query: BookQuery, typed: String = "") {
         self.search = search
         self.query = query
+        self.typed = typed
     }
 
     func text() async throws -> String {
         if !query.text.isEmpty, !query.hasWords {
             return
-                "\"\(query.text.prefix(80).printable)\" contains no word to search for. To see all books, run 'scan library list'."
+                "\"\(typed.prefix(80).printable)\" contains no word to search for. To see all books, run 'scan library list'."
         }
-        let isWordless = query.text.isEmpty
+        let isWordless = typed.isEmpty
         if isWordless, !query.hasFilters {
             return query.inTrash
                 ? "The trash is empty." : "The library is empty. \(Wiring.firstBook)"
@@ -155,7 +168,7 @@ struct EmptyList {
         var text =
             isWordless
             ? "No book \(place) matches."
-            : "No book \(place) matches \"\(query.text.prefix(80).printable)\"."
+            : "No book \(place) matches \"\(typed.prefix(80).printable)\"."
         var alternatives: [String] = []
         for (name, without) in withoutOne {
             let count = try await total(without)
@@ -164,13 +177,24 @@ struct EmptyList {
         }
         if !alternatives.isEmpty {
             text += " But " + alternatives.joined(separator: "; ") + "."
+        } else if let field = Self.fieldWithSpace(typed) {
+            text += " A value follows its field without a space: \(field):…"
+        } else if typed.split(separator: " ").contains("AND") {
+            text += " Conditions are combined anyway, so leave out AND."
         } else if query.hasFilters {
-            text += " Try fewer filters."
+            text += query.condition == nil ? " Try fewer filters." : " Try fewer conditions."
         } else {
             text +=
                 " Each search word must be the beginning of a word in a title, author, series, ISBN, tag, note or quote. Try fewer or shorter words."
         }
         return text
+    }
+
+    /// Returns the field of `author: camus`, which is taken for words.
+    private static func fieldWithSpace(_ typed: String) -> String? {
+        typed.split(separator: " ").dropLast().lazy.filter { $0.hasSuffix(":") }.compactMap {
+            QueryField(name: String($0.dropLast()))?.rawValue
+        }.first
     }
 
     private func total(_ query: BookQuery) async throws -> Int {
@@ -187,6 +211,7 @@ struct EmptyList {
             ("--wishlist", { $0.isOnWishlist = nil }), ("--owned", { $0.isOwned = nil }),
             ("--favourite", { $0.isFavourite = nil }), ("--added", { $0.added = nil }),
             ("--started", { $0.started = nil }), ("--finished", { $0.finished = nil }),
+            ("the conditions", { if !$0.text.isEmpty { $0.condition = nil } }),
         ]
         return drops.compactMap { name, drop in
             var without = query
@@ -266,14 +291,13 @@ struct ListOptions: ParsableArguments {
     /// The maximum number of matches to count. The limit keeps counting fast.
     private static let countLimit = 100_000
 
-    func query(text: String = "") throws -> BookQuery {
+    func query() throws -> BookQuery {
         let limit = limit ?? 50
         guard limit > 0 else { throw CommandError(.usage, "--limit must be 1 or more.") }
         guard !reverse || sort != nil else {
             throw CommandError(.usage, "--reverse works only with --sort, such as --sort added.")
         }
         var query = BookQuery()
-        query.text = text
         query.statuses = Set(status)
         query.tags = tags
         query.shelves = shelf

@@ -29,13 +29,22 @@ struct LibraryCommand: AsyncParsableCommand {
         defaultSubcommand: List.self)
 
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(commandName: "list", abstract: "List books.")
+        static let configuration = CommandConfiguration(
+            commandName: "list", abstract: "List books, all or those that match a query.",
+            discussion: """
+                  scan library list --sort title
+                  scan library list author:camus status:read rating:4..
+                  scan library list tag:sf -shelf:attic "pages:..200" added-
+                """)
+        @OptionGroup var query: QueryArguments
         @OptionGroup var filters: ListOptions
         @OptionGroup var paths: PathOptions
         @OptionGroup var output: OutputOptions
 
+        func validate() throws { try query.check(options: Self.helpMessage()) }
+
         func run() async throws {
-            try await BookList(paths: paths, json: output.json).show(filters)
+            try await BookList(paths: paths, json: output.json).show(filters, query: query.text)
         }
     }
 
@@ -47,16 +56,24 @@ struct LibraryCommand: AsyncParsableCommand {
                 Each search word must be the beginning of a word in one of these texts.
                 Case and diacritics do not matter. The best matches come first: titles
                 before authors, series, tags and notes. Each result shows where the words
-                were found.
+                were found. A query may also have conditions, as in 'scan library list'. If
+                no book matches, the exit status is 3.
+
+                  scan library search le guin
+                  scan library search plague author:camus -lang:fr
                 """)
-        @Argument(help: "The words to search for.") var words: [String]
+        @OptionGroup var query: QueryArguments
         @OptionGroup var filters: ListOptions
         @OptionGroup var paths: PathOptions
         @OptionGroup var output: OutputOptions
 
+        func validate() throws {
+            try query.check(options: Self.helpMessage())
+            if query.words.isEmpty { throw ValidationError("Give the words to search for.") }
+        }
+
         func run() async throws {
-            let found = try await BookList(paths: paths, json: output.json).show(
-                filters, text: words.joined(separator: " "))
+            let found = try await BookList(paths: paths, json: output.json).show(filters, query: query.text)
             if found == 0 { throw ExitCode(ExitStatus.nothing.rawValue) }
         }
     }

@@ -10,20 +10,15 @@ struct LocalTime {
     /// The current time in the machine's time zone.
     static var current: LocalTime { LocalTime(now: Date(), zone: .current) }
 
-    /// Parses `2026-11-21`, `2026-11`, `2026`, `today` or `yesterday`.
+    /// Parses a day, month or year in the forms of ``CalendarDay/init(phrase:today:)``.
     ///
     /// - Throws: ``CommandError``, which says what is wrong with the text.
     func day(_ text: String, for option: String) throws -> CalendarDay {
-        switch text.prefix(20).lowercased() {
-        case "today": return CalendarDay(now, in: zone)
-        case "yesterday": return CalendarDay(number: (CalendarDay(now, in: zone).number ?? 0) - 1)
-        default: break
-        }
-        if text.utf8.count <= 10, let day = CalendarDay(text) { return day }
+        if let day = CalendarDay(phrase: text, today: CalendarDay(now, in: zone)) { return day }
         throw CommandError(.usage, "\(option) \"\(text.prefix(40).printable)\" is not a day\(Self.flaw(in: text)).")
     }
 
-    /// Parses a single day: `2026-11-21`, `today` or `yesterday`.
+    /// Parses a single day: `2026-11-21`, `yesterday`, `3 days ago`, `last monday`.
     func wholeDay(_ text: String, for option: String) throws -> CalendarDay {
         let day = try day(text, for: option)
         guard day.day != nil else {
@@ -41,23 +36,24 @@ struct LocalTime {
         throw CommandError(.usage, "\(option) \"\(text.prefix(40).printable)\" is not a month. Write YYYY-MM.")
     }
 
-    /// Parses a range of days: `2024`, `2024-03..2024-05`, `..2023`, `2024-11-05..`, `today` or `yesterday..`.
+    /// Parses a range of days in the forms of ``Period/init(phrase:today:)``.
     func range(_ text: String, for option: String) throws -> Period {
-        guard let dots = text.range(of: "..") else {
-            let day = try day(text, for: option)
-            return Period(from: day, to: day)
+        do throws(Period.PhraseFlaw) {
+            return try Period(phrase: text, today: CalendarDay(now, in: zone))
+        } catch {
+            switch error {
+            case .notADay(let part):
+                throw CommandError(
+                    .usage, "\(option) \"\(part.prefix(40).printable)\" is not a day\(Self.flaw(in: part)).")
+            case .empty:
+                throw CommandError(
+                    .usage,
+                    "\(option) \"\(text.prefix(40).printable)\" contains no day. Write a range such as '2024..2025', '..2025' or '2024..'."
+                )
+            case .reversed(let from, let to):
+                throw CommandError(.usage, "\(option) ends on \(to), before it begins on \(from). Swap the two days.")
+            }
         }
-        let (first, last) = (text[..<dots.lowerBound], text[dots.upperBound...])
-        guard !first.isEmpty || !last.isEmpty else {
-            throw CommandError(
-                .usage, "\(option) \"..\" contains no day. Write a range such as '2024..2025', '..2025' or '2024..'.")
-        }
-        let from = first.isEmpty ? nil : try day(String(first), for: option)
-        let to = last.isEmpty ? nil : try day(String(last), for: option)
-        if let from, let to, to.isCertainlyBefore(from) {
-            throw CommandError(.usage, "\(option) ends on \(to), before it begins on \(from). Swap the two days.")
-        }
-        return Period(from: from, to: to)
     }
 
     /// Parses a day that is not in the future, and returns noon on that day or, if it is not noon yet, the current
