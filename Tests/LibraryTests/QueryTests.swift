@@ -167,7 +167,7 @@ private func madeLibrary(in folder: Folder, copies: Int) async throws -> Library
         }
     }
 
-    @Test func `does not tell guests where notes are`() async throws {
+    @Test func `finds nothing by notes for guests`() async throws {
         let library = try await documentedShelf()
         for text in ["note:fear", "has:note", "\"must not fear\"", "fear", "has:note OR tag:none", "-missing:note"] {
             let seen = try await library.find(query: text) { $0.searchesAnnotations = false }

@@ -43,7 +43,7 @@ import Testing
             let refused = try scan.run("library", "search", "author:dune", "rating:x", "漢", "pages:9..1")
             #expect(refused.status == 64)
             #expect(refused.out.isEmpty)
-            #expect(refused.err.contains("\"x\" is not a rating. Write rating:4, rating:4.5.., rating:none."))
+            #expect(refused.err.contains("\"x\" is not a rating or a range of ratings. Write rating:4, rating:4.5.., rating:none."))
             #expect(refused.err.contains("  author:dune rating:x 漢 pages:9..1\n              ^^^^^^^^\n"))
             let after = try scan.run("library", "list", "漢字 pages:x")
             #expect(after.err.contains("  漢字 pages:x\n       ^^^^^^^\n"))

@@ -15,7 +15,7 @@ public struct BookQuery: Sendable, Equatable {
     public var text = ""
     /// True if notes and quotes are searched too.
     public var searchesAnnotations = true
-    /// What the query language asks for besides words; `nil` for nothing. See ``QueryParser``.
+    /// The condition of a query besides its words, as ``QueryParser`` reads it; `nil` for none.
     public var condition: BookCondition?
     public var statuses: Set<Copy.Status> = []
     /// The tags to search for, ignoring case.

@@ -10,7 +10,8 @@ public struct ParsedQuery: Sendable, Equatable {
     public var sort: BookQuery.Sort?
     /// True if the order is the opposite of the usual one of ``sort``.
     public var isReversed = false
-    /// The parts that were left out, because they are wrong or not complete yet. Only a lenient parser leaves out parts.
+    /// The parts that were left out, because they are wrong or not complete yet. Only a lenient parser leaves out
+    /// parts.
     public var ignored: [QueryMistake] = []
 
     public init() {}

@@ -84,7 +84,8 @@ private struct BackupComparison {
         guard try isComparable() else { return nil }
         try collectExplained()
         var differences: [UnexplainedDifference] = []
-        for table in trackedTables where table.columns == nil && !["setting", "readerSetting", "savedFilter"].contains(table.name) {
+        let settings = ["setting", "readerSetting", "savedFilter"]
+        for table in trackedTables where table.columns == nil && !settings.contains(table.name) {
             differences += try self.differences(in: table.name, limit: limit - differences.count)
             if differences.count >= limit { break }
         }
