@@ -38,8 +38,11 @@ package final class Keyboard: Sendable {
 
     /// Opens the terminal of this process.
     ///
+    /// - Parameter inList: true for a list that typed words narrow, in which letters cannot move. There, Ctrl-J and
+    ///   Ctrl-N are Down, Ctrl-K and Ctrl-P are Up, Ctrl-G is Esc, and Ctrl-W is passed on. What was typed before the
+    ///   list appeared is no answer to it, and is dropped.
     /// - Returns: nil if there is no terminal, if the program runs in the background, or if no descriptors are left.
-    package static func open() -> Keyboard? {
+    package static func open(inList: Bool = false) -> Keyboard? {
         guard let terminal = try? FileDescriptor.open("/dev/tty", .readWrite, options: .closeOnExec) else { return nil }
         var settings = termios()
         // A background job must not touch the terminal, because the system would stop it (SIGTTOU).
@@ -49,11 +52,12 @@ package final class Keyboard: Sendable {
             try? terminal.close()
             return nil
         }
-        return Keyboard(terminal, saved: settings, wakePipe: wakePipe)
+        return Keyboard(terminal, saved: settings, wakePipe: wakePipe, inList: inList)
     }
 
     private init(
-        _ terminal: FileDescriptor, saved: termios, wakePipe: (readEnd: FileDescriptor, writeEnd: FileDescriptor)
+        _ terminal: FileDescriptor, saved: termios, wakePipe: (readEnd: FileDescriptor, writeEnd: FileDescriptor),
+        inList: Bool
     ) {
         (self.terminal, self.wakePipe) = (terminal, wakePipe)
         self.saved = saved
@@ -62,7 +66,9 @@ package final class Keyboard: Sendable {
         raw.c_lflag &= ~tcflag_t(ICANON | ECHO)
         // Control-S is off, because it would block drawing, and everything that waits for drawing.
         raw.c_iflag &= ~tcflag_t(IXON)
-        tcsetattr(terminal.rawValue, TCSANOW, &raw)
+        // Enter sends CR, and Ctrl-J sends LF. Otherwise both would be read as LF.
+        if inList { raw.c_iflag &= ~tcflag_t(ICRNL) }
+        tcsetattr(terminal.rawValue, inList ? TCSAFLUSH : TCSANOW, &raw)
         let (stream, continuation) = AsyncStream.makeStream(of: Press.self)
         presses = stream
         Interrupts.restoreOnSignal(terminal: terminal, to: saved)
@@ -73,7 +79,7 @@ package final class Keyboard: Sendable {
             tcsetattr(terminal.rawValue, TCSAFLUSH, &raw)
             continuation.yield(Press(key: .resumed, time: .monotonicNow))
         }
-        Thread { Self.readKeys(from: terminal, until: wakePipe.readEnd, into: continuation) }.start()
+        Thread { Self.readKeys(from: terminal, until: wakePipe.readEnd, into: continuation, inList: inList) }.start()
     }
 
     /// Restores the terminal.
@@ -86,7 +92,8 @@ package final class Keyboard: Sendable {
     }
 
     private static func readKeys(
-        from terminal: FileDescriptor, until wake: FileDescriptor, into presses: AsyncStream<Press>.Continuation
+        from terminal: FileDescriptor, until wake: FileDescriptor, into presses: AsyncStream<Press>.Continuation,
+        inList: Bool
     ) {
         defer { presses.finish() }
         var recogniser = KeyBurst.Recogniser()
@@ -110,7 +117,7 @@ package final class Keyboard: Sendable {
             do {
                 guard try poll(&waiting, until: isWaiting ? .now + KeyBurst.Recogniser.gap : nil) else {
                     // The pause is measured by waiting, so that a busy machine does not tear a burst apart.
-                    yield(parse(&pending, isWhole: true))
+                    yield(parse(&pending, isWhole: true, inList: inList))
                     for press in recogniser.settle() { presses.yield(press) }
                     continue
                 }
@@ -122,7 +129,7 @@ package final class Keyboard: Sendable {
             }
             guard count > 0 else { return yield([.end]) }
             pending += buffer.prefix(count)
-            yield(parse(&pending, isWhole: false))
+            yield(parse(&pending, isWhole: false, inList: inList))
         }
     }
 
@@ -132,13 +139,25 @@ package final class Keyboard: Sendable {
     /// numbers.
     private static let longestPaste = 64 << 10
 
+    /// The keys that control characters stand for in a list.
+    private static let listKeys: [UInt8: Key] = [
+        0x07: .escape, 0x0A: .down, 0x0B: .up, 0x0E: .down, 0x10: .up, 0x17: .character("\u{17}"),
+    ]
+
     /// Removes complete keys from the front of the bytes and returns the keys. An incomplete UTF-8 or escape sequence
     /// stays. Function keys are ignored.
     ///
-    /// - Parameter isWhole: true if no more bytes will arrive soon, so that a single Esc byte is the key Esc.
-    static func parse(_ bytes: inout [UInt8], isWhole: Bool) -> [Key] {
+    /// - Parameters:
+    ///   - isWhole: true if no more bytes will arrive soon, so that a single Esc byte is the key Esc.
+    ///   - inList: true for the keys of a list (see ``open(inList:)``).
+    static func parse(_ bytes: inout [UInt8], isWhole: Bool, inList: Bool = false) -> [Key] {
         var keys: [Key] = []
         while let first = bytes.first {
+            if inList, let key = listKeys[first] {
+                keys.append(key)
+                bytes.removeFirst()
+                continue
+            }
             switch first {
             case 0x0A, 0x0D: keys.append(.enter)
             case 0x09: keys.append(.tab)

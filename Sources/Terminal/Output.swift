@@ -67,6 +67,15 @@ package final class Output: Sendable {
         }
     }
 
+    /// Prints text on standard error, without adding a line break.
+    func printRawNotice(_ text: String) {
+        state.withLock { state in
+            if let screen = state.screen { return screen(text) }
+            clear(&state)
+            Self.write(text, to: STDERR_FILENO)
+        }
+    }
+
     /// Prints the results of a command on standard output, and advice on undoing its change on standard error.
     ///
     /// - Parameters:

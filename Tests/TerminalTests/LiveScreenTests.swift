@@ -163,6 +163,19 @@ import Testing
         #expect(bytes.isEmpty)
     }
 
+    @Test(
+        arguments: [
+            ("\r", [.enter], [.enter]), ("\n", [.enter], [.down]), ("\u{0E}", [], [.down]), ("\u{10}", [], [.up]),
+            ("\u{0B}", [], [.up]), ("\u{07}", [], [.escape]), ("\u{17}", [], [.character("\u{17}")]),
+            ("a\u{1B}[Bb", [.character("a"), .down, .character("b")], [.character("a"), .down, .character("b")]),
+        ] as [(String, [Keyboard.Key], [Keyboard.Key])])
+    func `have control characters that move in a list`(sent: String, keys: [Keyboard.Key], inList: [Keyboard.Key]) {
+        var bytes = Array(sent.utf8)
+        #expect(Keyboard.parse(&bytes, isWhole: false) == keys)
+        bytes = Array(sent.utf8)
+        #expect(Keyboard.parse(&bytes, isWhole: false, inList: true) == inList)
+    }
+
     @Test func `wait for the rest of a sequence that arrives in pieces`() {
         var bytes: [UInt8] = [0x1B]
         #expect(Keyboard.parse(&bytes, isWhole: false).isEmpty)
