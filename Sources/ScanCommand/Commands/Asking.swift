@@ -1,3 +1,4 @@
+import ArgumentParser
 import Bookplate
 import Foundation
 import Terminal
@@ -79,6 +80,31 @@ enum Asking {
         }
     }
 
+    /// The largest number of books that ``book(_:among:)`` offers.
+    static let mostBooks = 1000
+
+    /// Returns true if a person can be asked which of several books is meant. With `--yes`, no question is wanted.
+    static func canChoose(json: Bool, yes: Bool = false) -> Bool { !json && !yes && Chooser.isPossible }
+
+    /// Lets the person choose one of several books. Nothing must have been changed before.
+    ///
+    /// - Parameters:
+    ///   - question: the question without its question mark, such as "Which book".
+    ///   - books: the books, the likeliest first. Those beyond ``mostBooks`` are not offered.
+    /// - Returns: `nil` if no keys can be read, because the program runs in the background.
+    /// - Throws: `ExitCode` if the person chooses none.
+    static func book(_ question: String, among books: [Book]) async throws -> Book? {
+        let offered = books.prefix(mostBooks)
+        var chooser = Chooser(question, rows: offered.map(Chooser.Row.init), isCut: books.count > offered.count)
+        guard let keyboard = Keyboard.open(inList: true) else { return nil }
+        defer { keyboard.close() }
+        guard let place = await chooser.choose(with: keyboard) else {
+            Output.shared.printNotice("No book was chosen, so nothing changed.")
+            throw ExitCode(ExitStatus.nothing.rawValue)
+        }
+        return offered[place]
+    }
+
     /// Asks until the answer is yes or no. A handheld scanner may type a code into the question.
     private static func ask(_ question: String) -> Bool {
         // What was typed before the question appeared is no answer to it.
@@ -94,5 +120,25 @@ enum Asking {
                     "\"\(line.oneLine.fitted(40))\" is neither yes nor no. Type y or n, and then press Enter.")
             }
         }
+    }
+}
+
+extension Chooser.Row {
+    /// Creates the row for a book: its title, authors, year, status and shelf, and the end of its id. It can also be
+    /// found by its ISBN in any form, its subtitle and its series.
+    init(_ book: Book) {
+        let (edition, metadata) = (book.edition, book.edition.metadata)
+        let year = metadata.publishedDate.map { " (\($0.year))" } ?? ""
+        let facts = [
+            book.displayAuthors + year, book.copy.status.displayName, book.copy.isOnWishlist ? "wishlist" : nil,
+            book.copy.shelf,
+        ]
+        let hidden = [
+            edition.isbn?.digits, edition.isbn?.isbn10, edition.isbn?.hyphenated, edition.isbnText, metadata.subtitle,
+            metadata.series,
+        ]
+        self.init(
+            title: book.displayTitle, details: facts.compactMap(\.self).joined(separator: " · "),
+            id: String(book.id.rawValue.suffix(8)), hidden: hidden.compactMap(\.self))
     }
 }

@@ -4,19 +4,17 @@ import Terminal
 
 /// Finds the book that a user names by its ISBN, by its id, or by words that match no other book.
 extension LibraryFile {
-    /// The maximum number of books to list if a name matches several books.
-    private static let listed = 10
-
-    /// Returns the only book that matches a name. The rule is stricter than for a search, because a command may change
-    /// the book: words in tags, notes and quotes do not count.
+    /// Returns the only book that matches a name, or the one of several that the person chooses. The rule is stricter
+    /// than for a search, because a command may change the book: words in tags, notes and quotes do not count.
     ///
     /// - Parameters:
     ///   - name: an ISBN, an id, six or more characters at the end of an id, or words from the title, subtitle, authors
     ///     and series.
     ///   - inTrash: true to look in the trash only, false to look in the library only.
-    /// - Throws: ``CommandError`` if no book matches, or if several books match. In the second case, the message lists
-    ///   these books.
-    func book(named name: String, inTrash: Bool = false) async throws -> Book {
+    ///   - choosing: true if the person can be asked (``Asking/canChoose(json:yes:)``).
+    /// - Throws: ``CommandError`` if no book matches, or if several books match and nobody can be asked. In the second
+    ///   case, the message lists these books. `ExitCode` if the person chooses none.
+    func book(named name: String, inTrash: Bool = false, choosing: Bool) async throws -> Book {
         if let book = try await book(ID(rawValue: name.lowercased())), (book.copy.deleted != nil) == inTrash {
             return book
         }
@@ -24,7 +22,8 @@ extension LibraryFile {
         if let isbn = try? ISBN(name) {
             matches = (try await books(with: [isbn])[isbn] ?? []).filter { ($0.copy.deleted != nil) == inTrash }
         } else {
-            matches = try await books(fitting: name, inTrash: inTrash)
+            matches = try await books(
+                fitting: name, inTrash: inTrash, limit: choosing ? Asking.mostBooks : CandidateList.length)
         }
         let place = inTrash ? "in the trash" : "in the library"
         let advice =
@@ -34,21 +33,21 @@ extension LibraryFile {
             throw CommandError(.nothing, "there is no book \"\(name.prefix(80).printable)\" \(place). \(advice).")
         }
         guard matches.count == 1 else {
-            let list = matches.prefix(Self.listed).map { book in
-                "  \(book.id.rawValue.suffix(8))  \(book.displayTitle.oneLine), \(book.displayAuthors.oneLine)"
-            }
-            let rest = matches.count > Self.listed ? "\n  and more" : ""
+            let question = "Which book is \"\(name.oneLine.fitted(30))\""
+            if choosing, let book = try await Asking.book(question, among: matches) { return book }
             throw CommandError(
                 .nothing,
                 "\"\(name.prefix(80).printable)\" matches several books. Give the id of one of them, or the end of the id:\n"
-                    + list.joined(separator: "\n") + rest)
+                    + CandidateList.text(matches))
         }
         return first
     }
 
     /// Returns the books whose full title is `text`. If there are none, returns the books that contain all words of
     /// `text`, and the books whose id ends with `text`.
-    private func books(fitting text: String, inTrash: Bool) async throws -> [Book] {
+    ///
+    /// - Parameter limit: the number of books after which the search ends; a few more may be returned.
+    private func books(fitting text: String, inTrash: Bool, limit: Int) async throws -> [Book] {
         let name = BookName(text)
         guard name.hasLetter else {
             throw CommandError(
@@ -64,7 +63,7 @@ extension LibraryFile {
             let results = try await books(matching: query)
             for hit in results.hits {
                 // The best matches come first. Books that match only in tags, notes and quotes come last.
-                isPast = !name.isBrief && (BookName.isBeside(hit) || fits.count > Self.listed)
+                isPast = !name.isBrief && (BookName.isBeside(hit) || fits.count > limit)
                 if isPast { break }
                 if name.fits(hit) { fits.append(hit) }
             }
@@ -77,6 +76,20 @@ extension LibraryFile {
             + (try await books(endingIn: text, inTrash: inTrash)).filter { book in
                 !named.contains { $0.id == book.id }
             }
+    }
+}
+
+/// The list of the books that may be meant, for an error message.
+enum CandidateList {
+    /// The maximum number of books in the list.
+    static let length = 10
+
+    /// Returns a line for each book, with the end of its id.
+    static func text(_ books: [Book]) -> String {
+        let lines = books.prefix(length).map { book in
+            "  \(book.id.rawValue.suffix(8))  \(book.displayTitle.oneLine), \(book.displayAuthors.oneLine)"
+        }
+        return (lines + (books.count > length ? ["  and more"] : [])).joined(separator: "\n")
     }
 }
 

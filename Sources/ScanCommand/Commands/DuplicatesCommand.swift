@@ -106,9 +106,10 @@ struct LibraryMergeCommand: AsyncParsableCommand {
 
     func run() async throws {
         let library = try Wiring(settings: paths.settings()).requireLibrary()
-        let kept = try await library.book(named: kept)
+        let choosing = Asking.canChoose(json: output.json, yes: yes)
+        let kept = try await library.book(named: kept, choosing: choosing)
         var names: [ID<Copy>] = []
-        for name in others.names { names.append(try await library.book(named: name).id) }
+        for name in others.names { names.append(try await library.book(named: name, choosing: choosing).id) }
         let options = MergeOptions(joinsEditions: editions, keepsCopies: keepCopies)
         let preview = try await library.previewMerge(names, into: kept.id, options, at: Date())
         if dryRun {

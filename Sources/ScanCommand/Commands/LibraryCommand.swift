@@ -87,7 +87,7 @@ struct LibraryCommand: AsyncParsableCommand {
 
         func run() async throws {
             let library = try Wiring(settings: paths.settings()).requireLibrary()
-            let book = try await library.book(named: named.name)
+            let book = try await library.book(named: named.name, choosing: Asking.canChoose(json: output.json))
             try await BookSheet.show(book, from: library, json: output.json)
         }
     }
@@ -106,7 +106,8 @@ struct LibraryCommand: AsyncParsableCommand {
         func run() async throws {
             let library = try Wiring(settings: paths.settings()).requireLibrary()
             var books: [Book] = []
-            for name in named.names { books.append(try await library.book(named: name)) }
+            let choosing = Asking.canChoose(json: output.json, yes: yes)
+            for name in named.names { books.append(try await library.book(named: name, choosing: choosing)) }
             let what = books.count > 3 ? counted(books.count, "book") : quoted(books.map(\.displayTitle))
             guard try Asking.mayGoOn("Move \(what) to the trash?", yes: yes, json: output.json) else { return }
             let change = try await library.trash(books.map(\.id), at: Date())
@@ -136,7 +137,10 @@ struct LibraryCommand: AsyncParsableCommand {
         func run() async throws {
             let library = try Wiring(settings: paths.settings()).requireLibrary()
             var books: [Book] = []
-            for name in named.names { books.append(try await library.book(named: name, inTrash: true)) }
+            let choosing = Asking.canChoose(json: output.json)
+            for name in named.names {
+                books.append(try await library.book(named: name, inTrash: true, choosing: choosing))
+            }
             let change = try await library.restore(books.map(\.id), at: Date())
             try await printChanged(books, library, output, "Back in the library", change)
         }
@@ -251,7 +255,7 @@ struct LibraryEditCommand: AsyncParsableCommand {
         let library = try Wiring(settings: paths.settings()).requireLibrary()
         let (edit, changeCopy, changeFacts) = (try fields.edit(), try copy.change(), try facts.change())
         let number = try isbn.map { $0.isEmpty ? nil : try EnteredNumber($0) }
-        let before = try await library.book(named: named.name)
+        let before = try await library.book(named: named.name, choosing: Asking.canChoose(json: output.json))
         if let number { EnteredNumber.warn(number) }
         let (book, change) = try await library.update(before.id, at: Date()) { book in
             try edit.apply(to: &book.edition.metadata)
@@ -351,7 +355,7 @@ struct LibraryRefreshCommand: AsyncParsableCommand {
     private func booksWithGaps(in library: LibraryFile) async throws -> [ISBN] {
         var books: [Book] = []
         for name in names {
-            let book = try await library.book(named: name)
+            let book = try await library.book(named: name, choosing: Asking.canChoose(json: output.json))
             guard book.edition.isbn != nil else {
                 throw CommandError(.nothing, "\(quoted([book.displayTitle])) has no ISBN to look it up by.")
             }
@@ -436,7 +440,8 @@ struct LibraryPurgeCommand: AsyncParsableCommand {
             return printEmpty()
         }
         var books: [Book] = []
-        for name in names { books.append(try await library.book(named: name, inTrash: true)) }
+        let choosing = Asking.canChoose(json: output.json, yes: yes)
+        for name in names { books.append(try await library.book(named: name, inTrash: true, choosing: choosing)) }
         if all {
             var query = BookQuery()
             query.inTrash = true

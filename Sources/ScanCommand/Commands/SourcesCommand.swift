@@ -37,7 +37,7 @@ struct LibrarySourcesCommand: AsyncParsableCommand {
         let choices = try taken.map(Self.choice)
         let wiring = try Wiring(settings: paths.settings())
         let library = try wiring.requireLibrary()
-        let book = try await library.book(named: named.name)
+        let book = try await library.book(named: named.name, choosing: Asking.canChoose(json: output.json))
         guard book.edition.isbn != nil || book.edition.titleQuery != nil else {
             throw CommandError(.nothing, "\(quoted([book.displayTitle])) has neither an ISBN nor a title to look for.")
         }

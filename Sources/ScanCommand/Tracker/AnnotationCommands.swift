@@ -39,7 +39,8 @@ struct AnnotationListing<Content: PrintedAnnotation>: AsyncParsableCommand {
         let list = AnnotationList(json: output.json)
         guard words.isEmpty else {
             let library = try wiring.requireLibrary()
-            let book = try await library.book(named: words.joined(separator: " "))
+            let choosing = Asking.canChoose(json: output.json)
+            let book = try await library.book(named: words.joined(separator: " "), choosing: choosing)
             return list.show(try await Content.all(of: book.id, in: library).map { Annotation($0, on: book) })
         }
         guard let library = try wiring.openExistingLibrary() else {
@@ -256,7 +257,7 @@ struct NoteCommand: AsyncParsableCommand {
 
         func run() async throws {
             let library = try Wiring(settings: paths.settings()).requireLibrary()
-            let book = try await library.book(named: name)
+            let book = try await library.book(named: name, choosing: Asking.canChoose(json: output.json))
             let now = Date()
             let note = Note(
                 kind: kind, text: try EnteredText.read(text, as: "note"), created: now,
@@ -341,7 +342,7 @@ struct QuoteCommand: AsyncParsableCommand {
         func run() async throws {
             try NumberLimit.check(page, as: "page", in: NumberLimit.pages)
             let library = try Wiring(settings: paths.settings()).requireLibrary()
-            let book = try await library.book(named: name)
+            let book = try await library.book(named: name, choosing: Asking.canChoose(json: output.json))
             let now = Date()
             let quote = Quote(
                 text: try EnteredText.read(text, as: "quote"), page: page, created: now,

@@ -247,7 +247,8 @@ struct LabelActions {
 
     private func copies(_ names: [String], _ library: LibraryFile) async throws -> [ID<Copy>] {
         var copies: [ID<Copy>] = []
-        for name in names { copies.append(try await library.book(named: name).id) }
+        let choosing = Asking.canChoose(json: json)
+        for name in names { copies.append(try await library.book(named: name, choosing: choosing).id) }
         return copies
     }
 

@@ -45,13 +45,18 @@ struct ReadingCommand: AsyncParsableCommand {
                 A book with the status Read or Did Not Finish gets another reading. Its
                 earlier readings keep their dates.
 
+                  scan reading start
                   scan reading start dune --on 2026-11-01
                 """)
-        @OptionGroup var book: NamedBook
+        @Argument(
+            help: ArgumentHelp(
+                "An ISBN, an id, or words from the title or authors (default: you choose from the books on hold, the next volumes and the books to read).",
+                valueName: "book"))
+        var words: [String] = []
         @OptionGroup var day: DayOption
         @OptionGroup var action: ReadingAction
 
-        func run() async throws { try await action.set(.reading, book.words, on: day.day()) }
+        func run() async throws { try await action.set(.reading, words, on: day.day()) }
     }
 
     struct Finish: AsyncParsableCommand {
@@ -138,7 +143,7 @@ struct ReadingDates: AsyncParsableCommand {
             stopped: try localTime.edit(stopped, for: "--stopped"))
         guard edit != DateEdit() else { return try await show() }
         try await action.run { library, localTime in
-            let book = try await library.trackedBook(book.words)
+            let book = try await library.trackedBook(book.words, choosing: Asking.canChoose(json: action.output.json))
             let reading = try library.reading(number, of: book)
             return try await library.setDates(edit, of: book.id, reading: reading?.id, at: localTime.now)
         }
@@ -146,7 +151,7 @@ struct ReadingDates: AsyncParsableCommand {
 
     private func show() async throws {
         let library = try Wiring(settings: action.paths.settings()).requireLibrary()
-        let book = try await library.trackedBook(book.words)
+        let book = try await library.trackedBook(book.words, choosing: Asking.canChoose(json: action.output.json))
         let chosen = try number.flatMap { try library.reading($0, of: book) }
         let readings = chosen.map { [$0] } ?? book.copy.countedReadings
         if readings.isEmpty, !action.output.json { ReadingHistory.printUnread(book) }
@@ -180,7 +185,7 @@ struct ReadingAdd: AsyncParsableCommand {
             stopped: try stopped.map { try localTime.day($0, for: "--stopped") }
         )
         try await action.run { library, localTime in
-            let book = try await library.book(named: book.name)
+            let book = try await library.book(named: book.name, choosing: Asking.canChoose(json: action.output.json))
             return try await library.addReading(
                 to: book.id, started: days.started, finished: days.finished, stopped: days.stopped, at: localTime.now)
         }
@@ -203,7 +208,8 @@ struct ReadingDelete: AsyncParsableCommand {
 
     func run() async throws {
         try await action.run { library, localTime in
-            let book = try await library.book(named: book.name)
+            let book = try await library.book(
+                named: book.name, choosing: Asking.canChoose(json: action.output.json, yes: yes))
             guard let reading = try library.reading(number, of: book) else { throw ReadingRefusal.noSuchReading }
             let question = "Delete reading \(number) of \(quoted([book.displayTitle])) with its progress and sessions?"
             guard try Asking.mayGoOn(question, yes: yes, json: action.output.json) else { return nil }
@@ -319,7 +325,7 @@ struct ReadingHistory: AsyncParsableCommand {
 
     func run() async throws {
         let library = try Wiring(settings: paths.settings()).requireLibrary()
-        let book = try await library.trackedBook(book.words)
+        let book = try await library.trackedBook(book.words, choosing: Asking.canChoose(json: output.json))
         let chosen = try number.flatMap { try library.reading($0, of: book) }
         let readings = chosen.map { [$0] } ?? book.copy.countedReadings.reversed()
         if readings.isEmpty, !output.json { Self.printUnread(book) }
@@ -361,11 +367,18 @@ struct ReadingAction: ParsableArguments {
 
     /// Sets the status of a book. If the book's session is running, asks at which page it ends.
     ///
-    /// - Parameter page: the page, if the person has given it.
+    /// - Parameters:
+    ///   - words: the words that identify the book; empty for the book being read or, with the status Reading, for the
+    ///     one that the person chooses to start.
+    ///   - page: the page, if the person has given it.
     func set(_ status: Copy.Status, _ words: [String], on day: CalendarDay? = nil, page: Int? = nil) async throws {
         let unchanged = "The status was already \(status.displayName), so nothing changed."
         try await run(unchanged: unchanged) { library, localTime in
-            let book = try await library.trackedBook(words)
+            let choosing = Asking.canChoose(json: output.json)
+            let book =
+                status == .reading && words.isEmpty
+                ? try await library.bookToStart(choosing: choosing)
+                : try await library.trackedBook(words, choosing: choosing)
             func set(_ end: SessionEnd?) async throws -> TrackingResult {
                 do {
                     return try await library.setStatus(status, of: book.id, on: day, ending: end, at: localTime.now)
@@ -415,11 +428,11 @@ struct ReadingAction: ParsableArguments {
         try await run { library, localTime in
             let book: Book
             do {
-                book = try await library.trackedBook(words)
+                book = try await library.trackedBook(words, choosing: Asking.canChoose(json: output.json))
             } catch let error as CommandError where words.count > 1 && words.last.flatMap({ Double($0) }) != nil {
                 // "dune 5 6" means the book Dune and one number too many. "catch 22 145" was found above, because 22
                 // belongs to the title.
-                guard (try? await library.trackedBook(words.dropLast())) != nil else { throw error }
+                guard (try? await library.trackedBook(words.dropLast(), choosing: false)) != nil else { throw error }
                 throw CommandError(
                     .usage, "\"\(words.last?.printable ?? "")\" is one number too many. Give the book, then one number."
                 )

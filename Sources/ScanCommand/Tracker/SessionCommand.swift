@@ -38,7 +38,7 @@ struct SessionCommand: AsyncParsableCommand {
             let localTime = LocalTime.current
             let start = try start.map { try localTime.time($0, for: "--start") }
             let library = try Wiring(settings: paths.settings()).requireLibrary()
-            let book = try await library.trackedBook(book.words)
+            let book = try await library.trackedBook(book.words, choosing: Asking.canChoose(json: output.json))
             let record = try await library.startSession(of: book.id, page: page, from: start, at: localTime.now)
             SessionReport(output: output, localTime: localTime).printChanged(record)
         }
@@ -162,7 +162,9 @@ struct SessionList: AsyncParsableCommand {
         guard let library = try words.isEmpty ? wiring.openExistingLibrary() : wiring.requireLibrary() else {
             return printEmpty()
         }
-        let book = words.isEmpty ? nil : try await library.book(named: words.joined(separator: " "))
+        let choosing = Asking.canChoose(json: output.json)
+        let book =
+            words.isEmpty ? nil : try await library.book(named: words.joined(separator: " "), choosing: choosing)
         let records = try await library.sessions(
             of: book?.id, limit: limit ?? (output.json ? .max : 50), offset: offset)
         let report = SessionReport(output: output, localTime: localTime)
@@ -251,7 +253,7 @@ struct SessionAdd: AsyncParsableCommand {
         let (start, end) = try span(localTime)
         let page: Int? = if case .set(let page) = try times.endPage() { page } else { nil }
         let library = try Wiring(settings: paths.settings()).requireLibrary()
-        let book = try await library.trackedBook(book.words)
+        let book = try await library.trackedBook(book.words, choosing: Asking.canChoose(json: output.json))
         let record = try await library.addSession(
             of: book.id, start: start, end: end, startPage: times.fromPage, endPage: page, at: localTime.now)
         SessionReport(output: output, localTime: localTime).printChanged(record)

@@ -141,7 +141,7 @@ struct StatsBook: AsyncParsableCommand {
     func run() async throws {
         let (now, zone) = (Date(), TimeZone.current)
         let library = try Wiring(settings: paths.settings()).requireLibrary()
-        let book = try await library.book(named: named.name)
+        let book = try await library.book(named: named.name, choosing: Asking.canChoose(json: output.json))
         guard let stats = try await library.stats(of: book.id, at: now, in: zone) else {
             throw CommandError(
                 .nothing,

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Bookplate
+import Foundation
 import Library
 import Terminal
 
@@ -16,11 +17,14 @@ struct TrackedBook: ParsableArguments {
 extension LibraryFile {
     /// Returns the book that the words identify.
     ///
-    /// - Parameter words: the words that identify the book; empty for the only book being read.
-    /// - Throws: ``CommandError`` if there is no such book, or if several books match.
-    func trackedBook(_ words: some Collection<String>) async throws -> Book {
+    /// - Parameters:
+    ///   - words: the words that identify the book; empty for the only book being read.
+    ///   - choosing: true if the person can be asked which of several books is meant.
+    /// - Throws: ``CommandError`` if there is no such book, or if several books match and nobody can be asked.
+    ///   `ExitCode` if the person chooses none.
+    func trackedBook(_ words: some Collection<String>, choosing: Bool) async throws -> Book {
         // An empty name is not the same as no name.
-        guard words.isEmpty else { return try await book(named: words.joined(separator: " ")) }
+        guard words.isEmpty else { return try await book(named: words.joined(separator: " "), choosing: choosing) }
         var query = BookQuery()
         query.statuses = [.reading]
         query.limit = 10
@@ -31,12 +35,74 @@ extension LibraryFile {
                 "you are not reading any book. Specify one by its ISBN, its id, or words from its title or authors.")
         }
         guard results.total == 1 else {
+            if choosing {
+                let readingNow = try await home(limit: Asking.mostBooks + 1, at: Date(), in: .current).readingNow
+                if let book = try await Asking.book("Which book", among: readingNow.map(\.book)) { return book }
+            }
             let list = results.books.map { "  \($0.id)  \($0.displayTitle.oneLine), \($0.displayAuthors.oneLine)" }
             throw CommandError(
                 .nothing,
                 "you are reading \(results.total) books. Name the one that you mean:\n" + list.joined(separator: "\n"))
         }
         return first
+    }
+
+    /// Returns the book that the person chooses to start.
+    ///
+    /// - Throws: ``CommandError`` if there is no book to start, or if nobody can be asked. `ExitCode` if the person
+    ///   chooses none.
+    func bookToStart(choosing: Bool) async throws -> Book {
+        let books = try await booksToStart()
+        guard !books.isEmpty else {
+            throw CommandError(.nothing, "no book is To Read or On Hold. To read a book again, name it.")
+        }
+        if choosing, let book = try await Asking.book("Which book", among: books) { return book }
+        throw CommandError(
+            .nothing,
+            "name the book that you want to start, such as one of these, or give the end of its id:\n"
+                + CandidateList.text(books))
+    }
+
+    /// Returns the books that a person is likely to start, the likeliest first: those on hold, the next volumes of the
+    /// series being read, and those to read, owned ones before wishes. Of each kind, those that were added last come
+    /// first.
+    private func booksToStart() async throws -> [Book] {
+        var query = BookQuery()
+        query.limit = Asking.mostBooks + 1
+        query.statuses = [.onHold]
+        var found = try await books(matching: query).books
+        found += try await nextVolumes()
+        query.statuses = [.toRead]
+        for isOwned in [true, false] {
+            query.isOwned = isOwned
+            found += try await books(matching: query).books
+        }
+        var seen: Set<ID<Copy>> = []
+        return found.filter { seen.insert($0.id).inserted }
+    }
+
+    /// Returns the next volume of each series that is being read, or of which a volume was read recently: of the
+    /// volumes to read, the first one after the volumes that were begun.
+    private func nextVolumes() async throws -> [Book] {
+        let home = try await home(limit: 50, at: Date(), in: .current)
+        var begun: [Volume] = []
+        for volume in (home.readingNow.map(\.book) + home.recentlyRead.map(\.book)).compactMap(Volume.init) {
+            if let place = begun.firstIndex(where: { $0.key == volume.key }) {
+                begun[place].number = max(begun[place].number, volume.number)
+            } else {
+                begun.append(volume)
+            }
+        }
+        var next: [Book] = []
+        for volume in begun {
+            var query = BookQuery()
+            (query.text, query.searchesAnnotations, query.statuses) = (volume.series, false, [.toRead])
+            let followers = try await books(matching: query).books.compactMap { book in
+                Volume(book).flatMap { $0.key == volume.key && $0.number > volume.number ? ($0.number, book) : nil }
+            }
+            if let (_, book) = followers.min(by: { $0.0 < $1.0 }) { next.append(book) }
+        }
+        return next
     }
 
     /// Returns a reading of a book.
@@ -54,5 +120,21 @@ extension LibraryFile {
                     + "To list the readings, run 'scan reading history'.")
         }
         return readings[number - 1]
+    }
+}
+
+/// The place of a book in its series.
+private struct Volume {
+    let series: String
+    var number: Double
+    /// The name of the series, folded. Series with the same key are the same.
+    let key: String
+
+    /// Returns nil if the book is in no series, or if its number in the series is no number.
+    init?(_ book: Book) {
+        guard let series = book.edition.metadata.series, let text = book.edition.metadata.seriesNumber,
+            let number = Double(text), number.isFinite
+        else { return nil }
+        (self.series, self.number, key) = (series, number, series.searchFolded)
     }
 }
