@@ -7,6 +7,8 @@ import SystemPackage
 /// Writes whole lines to standard output and standard error, from any task, and can show a status line at the bottom of
 /// a terminal.
 ///
+/// On a terminal whose locale is not UTF-8, everything but data for programs is shown in ASCII (``isASCII``).
+///
 /// If the output is a pipe whose reader has ended (EPIPE), this process ends with SIGPIPE, as is usual for programs in
 /// a pipeline.
 package final class Output: Sendable {
@@ -17,36 +19,88 @@ package final class Output: Sendable {
         var status = ""
         /// Receives the texts that would otherwise be printed, while a full screen covers the terminal.
         var screen: (@Sendable (String) -> Void)?
+        /// The output that is kept for the pager; `nil` outside ``paged(_:_:)``.
+        var kept: Kept?
+        var style: Style
     }
 
-    private let state = Mutex(State())
+    /// Output that is kept for the pager.
+    private struct Kept {
+        var text = ""
+        /// The notices, which would disappear behind the pager if they were printed before it has ended.
+        var notices: [String] = []
+    }
+
+    private let state: Mutex<State>
     package let isTerminal = isatty(STDOUT_FILENO) == 1
+    private let isErrorTerminal = isatty(STDERR_FILENO) == 1
     /// True if a status line can be shown. The line is written to standard error, so that it does not mix with data on
     /// standard output.
     let showsStatus = isatty(STDERR_FILENO) == 1 && ProcessInfo.processInfo.environment["TERM"] != "dumb"
-    package let style: Style
+    /// True if the locale is not UTF-8. Texts on a terminal are then shown in ASCII, and charts are drawn in ASCII.
+    /// Other texts in pipes and files keep their letters.
+    package let isASCII = !localeIsUTF8()
+    package var style: Style { state.withLock(\.style) }
 
-    init() { style = Style(isOn: isTerminal && Style.isWanted) }
+    init() { state = Mutex(State(style: Style(.auto, isTerminal: isTerminal))) }
+
+    /// Chooses whether texts are coloured. Without a call, it is decided as for ``ColorChoice/auto``.
+    package func useColor(_ choice: ColorChoice) {
+        state.withLock { $0.style = Style(choice, isTerminal: isTerminal) }
+    }
 
     /// Prints one or more whole lines on standard output.
     package func printLine(_ text: String) {
         state.withLock { state in
             if let screen = state.screen { return screen(text) }
-            clear(&state)
-            Self.write(text + "\n", to: STDOUT_FILENO)
+            write(shown(text) + "\n", &state)
         }
     }
 
     /// Prints a JSON value on one line.
-    package func printLine(_ value: JSONValue) { printLine(value.text) }
+    package func printLine(_ value: JSONValue) { printData(value.text + "\n") }
 
     /// Prints text on standard output, without adding a line break.
     package func printRaw(_ text: String) {
         state.withLock { state in
             if let screen = state.screen { return screen(text) }
-            clear(&state)
-            Self.write(text, to: STDOUT_FILENO)
+            write(shown(text), &state)
         }
+    }
+
+    /// Prints data for programs on standard output. It is the same in every locale.
+    package func printData(_ text: String) {
+        state.withLock { state in
+            if let screen = state.screen { return screen(text) }
+            write(text, &state)
+        }
+    }
+
+    /// Keeps what `body` prints, and then shows it: through the person's pager if standard output is a terminal and the
+    /// text is longer than its screen, otherwise directly. The person may quit the pager early.
+    ///
+    /// - Parameter isWanted: false to print directly.
+    package func paged<Result>(_ isWanted: Bool = true, _ body: () async throws -> Result) async rethrows -> Result {
+        guard isWanted, isTerminal, let pager = Pager.chosen() else { return try await body() }
+        state.withLock { if $0.kept == nil { $0.kept = Kept() } }
+        defer { showKept(with: pager) }
+        return try await body()
+    }
+
+    private func showKept(with pager: Pager) {
+        guard
+            let kept = state.withLock({ state in
+                defer { state.kept = nil }
+                return state.kept
+            })
+        else { return }
+        let size = terminalSize()
+        if !kept.text.fits(columns: size.columns, rows: size.rows - 1), pager.show(kept.text) {
+            // The pager has shown everything.
+        } else if !kept.text.isEmpty {
+            printData(kept.text)
+        }
+        for notice in kept.notices { printNotice(notice) }
     }
 
     /// Prints an error on standard error, after the program's name.
@@ -54,7 +108,7 @@ package final class Output: Sendable {
         state.withLock { state in
             if let screen = state.screen { return screen(text.printable) }
             clear(&state)
-            Self.write("scan: \(text.printable)\n", to: STDERR_FILENO)
+            Self.write("scan: \(shownAsError(text.printable))\n", to: STDERR_FILENO)
         }
     }
 
@@ -62,8 +116,12 @@ package final class Output: Sendable {
     package func printNotice(_ text: String) {
         state.withLock { state in
             if let screen = state.screen { return screen(text) }
+            if state.kept != nil {
+                state.kept?.notices.append(text)
+                return
+            }
             clear(&state)
-            Self.write(text + "\n", to: STDERR_FILENO)
+            Self.write(shownAsError(text) + "\n", to: STDERR_FILENO)
         }
     }
 
@@ -94,7 +152,7 @@ package final class Output: Sendable {
         state.withLock { state in
             guard text != state.status, state.screen == nil else { return }
             let width = max(20, terminalSize().columns) - 1
-            Self.write("\r\u{1B}[K" + String(text.prefix(width)), to: STDERR_FILENO)
+            Self.write("\r\u{1B}[K" + shownAsError(String(text.prefix(width))), to: STDERR_FILENO)
             state.status = text
         }
     }
@@ -141,6 +199,18 @@ package final class Output: Sendable {
         state.status = ""
     }
 
+    private func write(_ text: String, _ state: inout State) {
+        if state.kept != nil {
+            state.kept?.text += text
+            return
+        }
+        clear(&state)
+        Self.write(text, to: STDOUT_FILENO)
+    }
+
+    private func shown(_ text: String) -> String { isASCII && isTerminal ? text.inASCII : text }
+    private func shownAsError(_ text: String) -> String { isASCII && isErrorTerminal ? text.inASCII : text }
+
     private static func write(_ text: String, to descriptor: Int32) {
         var rest = Array(text.utf8)[...]
         while !rest.isEmpty {
@@ -172,16 +242,32 @@ package func terminalSize() -> (columns: Int, rows: Int) {
     return (80, 24)
 }
 
+/// A person's choice of colours.
+package enum ColorChoice: String, CaseIterable, Sendable {
+    case auto, always, never
+}
+
 /// The colours of texts, by meaning. If colours are off, texts stay unchanged.
 package struct Style: Sendable {
     package let isOn: Bool
 
     package init(isOn: Bool) { self.isOn = isOn }
 
-    /// False if NO_COLOR is set (https://no-color.org), or if the terminal has no colours.
-    static var isWanted: Bool {
-        let environment = ProcessInfo.processInfo.environment
-        return (environment["NO_COLOR"] ?? "").isEmpty && environment["TERM"] != "dumb"
+    /// With ``ColorChoice/auto``, NO_COLOR turns colours off (https://no-color.org). Otherwise, CLICOLOR_FORCE turns
+    /// them on (https://bixense.com/clicolors), and without it, they are on if the output is a terminal with colours.
+    package init(
+        _ choice: ColorChoice, isTerminal: Bool,
+        _ environment: [String: String] = ProcessInfo.processInfo.environment
+    ) {
+        let force = environment["CLICOLOR_FORCE"] ?? ""
+        isOn =
+            switch choice {
+            case .always: true
+            case .never: false
+            case .auto where environment["NO_COLOR"]?.isEmpty == false: false
+            case .auto where !force.isEmpty && force != "0": true
+            case .auto: isTerminal && environment["TERM"] != "dumb"
+            }
     }
 
     package func new(_ text: String) -> String { wrap(text, "32") }

@@ -48,11 +48,22 @@ struct NamedBooks: ParsableArguments {
     var names: [String]
 }
 
-/// The option `--json`.
+/// The options for the form of the output, which every command with `--json` has.
 struct OutputOptions: ParsableArguments {
     @Flag(help: "Print JSON, one object per line.")
     var json = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Use colours (default: on a terminal, unless NO_COLOR is set, or wherever CLICOLOR_FORCE is set).",
+            valueName: "when"))
+    var color: ColorChoice = .auto
+
+    /// Applies the choice of colours before anything is printed.
+    func validate() { Output.shared.useColor(color) }
 }
+
+extension ColorChoice: ExpressibleByArgument {}
 
 /// The preset that a batch gives to every book it saves.
 struct PresetOptions: ParsableArguments {

@@ -86,7 +86,7 @@ struct ExportCommand: AsyncParsableCommand {
 
     /// Returns a function that writes text to the file, or to standard output if there is no file.
     private static func sink(_ file: OutputFile?) -> TextWriter.Sink {
-        guard let file else { return { Output.shared.printRaw($0) } }
+        guard let file else { return { Output.shared.printData($0) } }
         return { try file.write($0) }
     }
 }

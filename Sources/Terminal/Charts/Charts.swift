@@ -19,7 +19,7 @@ package struct Charts {
     package static var forOutput: Charts {
         Charts(
             width: Output.shared.isTerminal ? terminalSize().columns : 80, style: Output.shared.style,
-            isASCII: !localeIsUTF8())
+            isASCII: Output.shared.isASCII)
     }
 
     /// Joins finished lines into one text. Removes the spaces at the ends of the lines, and converts the text to ASCII

@@ -48,7 +48,7 @@ package final class ProgressBar: Sendable {
         }
     }
 
-    static func text(done: Int, total: Int, noun: String, isASCII: Bool = !localeIsUTF8()) -> String {
+    static func text(done: Int, total: Int, noun: String, isASCII: Bool = Output.shared.isASCII) -> String {
         guard total > 0 else { return "\(done) \(noun)" }
         let track = Track(Double(done) / Double(total), width: 30).text(isASCII: isASCII)
         return "\(track) \(min(100, done * 100 / total))%  \(done) of \(total) \(noun)"

@@ -9,7 +9,7 @@ package struct ReadingBar {
     package init(amount: ProgressEntry.Amount, pageCount: Int?) { (self.amount, self.pageCount) = (amount, pageCount) }
 
     /// The text, in characters that this terminal can show.
-    package var textForOutput: String { text(isASCII: !localeIsUTF8()) }
+    package var textForOutput: String { text(isASCII: Output.shared.isASCII) }
 
     /// - Parameter width: the number of columns of the bar.
     func text(width: Int = 10, isASCII: Bool = false) -> String {

@@ -81,7 +81,7 @@ package final class EventPrinter: Sendable {
     package func show(_ events: [CaptureEvent], inBackground: Bool = false) {
         record(events)
         if json {
-            if !events.isEmpty { Output.shared.printRaw(events.map { $0.json.text + "\n" }.joined()) }
+            if !events.isEmpty { Output.shared.printData(events.map { $0.json.text + "\n" }.joined()) }
             return
         }
         let isHeld =

@@ -81,7 +81,7 @@ package actor LiveTerminal {
     ///
     /// - Parameter hub: the events from the hub whose library receives the captured books; nil without a hub.
     package func run(hub: AsyncStream<HubEvent>?) async {
-        painter = ScreenPainter(style: Output.shared.style, isASCII: !localeIsUTF8())
+        painter = ScreenPainter(style: Output.shared.style, isASCII: Output.shared.isASCII)
         openScreen()
         Interrupts.onLeaving { Output.shared.closeScreen() }
         draw()

@@ -69,35 +69,6 @@ extension Style {
     }
 }
 
-extension String {
-    /// The text for a terminal that shows only ASCII: shapes become similar characters, letters lose their accents, and
-    /// each column of any other character becomes a question mark.
-    var inASCII: String {
-        if utf8.allSatisfy({ $0 < 0x80 }) { return self }
-        return map { character -> String in
-            if character.isASCII { return String(character) }
-            if let shape = Self.shapes[character] { return shape }
-            let bare = String(character).decomposedStringWithCanonicalMapping.unicodeScalars.filter(\.isASCII)
-            return bare.isEmpty
-                ? String(repeating: "?", count: character.columns) : String(String.UnicodeScalarView(bare))
-        }.joined()
-    }
-
-    private static let shapes: [Character: String] = [
-        "✓": "+", "●": "o", "▲": "!", "✕": "x", "○": ".", "─": "-", "·": "-", "…": ".", "▸": ">", "–": "-", "↑": "^",
-        "↓": "v",
-        "’": "'", "‘": "'", "“": "\"", "”": "\"", "—": "-", "ß": "s", "ø": "o", "Ø": "O", "ł": "l", "Ł": "L",
-    ]
-}
-
-/// Returns true if the terminal's locale uses UTF-8. The first of LC_ALL, LC_CTYPE and LANG that is set decides
-/// (setlocale(3)).
-func localeIsUTF8(_ environment: [String: String] = ProcessInfo.processInfo.environment) -> Bool {
-    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].compactMap { environment[$0] }.first { !$0.isEmpty } ?? ""
-    let name = locale.lowercased()
-    return name.contains("utf-8") || name.contains("utf8")
-}
-
 /// Draws the lines of a screen on the terminal. It writes only the lines that changed, all at once, and without flicker
 /// on terminals with synchronized output (private mode 2026, which other terminals ignore).
 struct ScreenPainter {
