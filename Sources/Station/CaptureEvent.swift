@@ -1,4 +1,5 @@
 import Bookplate
+import FoundationEssentials
 
 /// One step on a book's way from its code to the library, reported in the same form for every kind of input.
 public struct CaptureEvent: Sendable, Equatable {
@@ -155,6 +156,6 @@ extension Book {
             copy.deleted != nil
             ? "in the trash, added"
             : copy.isOwned ? (copy.shelf.map { "on \($0), added" } ?? "owned, added") : "on the wishlist, added"
-        return "\(place) \(copy.added.utcDay)"
+        return "\(place) \(CalendarDay(copy.added, in: .current))"
     }
 }

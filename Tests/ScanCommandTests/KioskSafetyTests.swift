@@ -75,10 +75,12 @@ import Testing
                         VALUES (0, '10.0.0.1', 'Firefox, Android', 1), (1000, '10.0.0.2', 'attic', 0)
                         """)
             }
+            var abroad = scan
+            abroad.environment["TZ"] = "Europe/Berlin"
             #expect(
-                try scan.run("kiosk", "attempts").out == """
-                    1970-01-01T00:00:01.000Z  wrong code  10.0.0.2  attic
-                    1970-01-01T00:00:00.000Z  accepted  10.0.0.1  Firefox, Android
+                try abroad.run("kiosk", "attempts").out == """
+                    1970-01-01 01:00  wrong code  10.0.0.2  attic
+                    1970-01-01 01:00  accepted  10.0.0.1  Firefox, Android
 
                     """)
             let lines = try scan.run("kiosk", "attempts", "--json").objects()

@@ -85,7 +85,7 @@ struct LibraryChecks {
             return Check("backup", .unknown, "none in the folder \"backups\"", next: "To make one, run 'scan backup'.")
         }
         let days = Int(now.timeIntervalSince(backup) / 86_400)
-        let fact = "the latest one was made on \(backup.utcDay)"
+        let fact = "the latest one was made on \(CalendarDay(backup, in: .current))"
         return days > 30
             ? Check("backup", .attention, "\(fact), \(days) days ago", next: "To make a new one, run 'scan backup'.")
             : Check("backup", .ok, fact)

@@ -17,7 +17,7 @@ enum ClockCheck {
         guard now >= earliest else {
             return Check(
                 "clock", .attention,
-                "it shows \(now.utcDay), before this program was written, so no certificate is valid",
+                "it shows \(CalendarDay(now, in: .current)), before this program was written, so no certificate is valid",
                 next: advice)
         }
         guard let lead = leads.min(by: { abs($0) < abs($1) }) else {

@@ -200,12 +200,15 @@ struct HubStationsCommand: AsyncParsableCommand {
                 "No station is paired with this library. To pair a station, run 'scan hub pair ADDRESS' on it.")
         }
         for station in stations {
-            let used = station.lastUsed.map { "last seen \($0.rfc3339)" } ?? "not seen since"
-            let status = station.revoked.map { "revoked \($0.rfc3339)" } ?? used
+            if output.json {
+                Output.shared.printLine(station.json)
+                continue
+            }
+            let localTime = LocalTime.current
+            let used = station.lastUsed.map { "last seen \(localTime.dateTime($0))" } ?? "not seen since"
+            let status = station.revoked.map { "revoked \(localTime.dateTime($0))" } ?? used
             Output.shared.printLine(
-                output.json
-                    ? station.json.text
-                    : "\(station.name.oneLine)  paired \(station.created.rfc3339)  \(status)")
+                "\(station.name.oneLine)  paired \(localTime.dateTime(station.created))  \(status)")
         }
     }
 }
@@ -232,7 +235,7 @@ struct HubRevokeCommand: AsyncParsableCommand {
         }
         let revoked = try await library.revoke(station.id, at: Date())
         if output.json {
-            Output.shared.printLine(revoked.json.text)
+            Output.shared.printLine(revoked.json)
         } else {
             Output.shared.printNotice("The station \"\(name.printable)\" can no longer send books to this library.")
         }

@@ -26,11 +26,12 @@ struct KioskAttemptsCommand: AsyncParsableCommand {
                     "at": .string(attempt.at.rfc3339), "address": .string(attempt.address),
                     "device": .string(attempt.device), "isRight": .bool(attempt.isRight),
                 ]
-                Output.shared.printLine(line.text)
+                Output.shared.printLine(line)
             } else {
                 let outcome = attempt.isRight ? "accepted" : "wrong code"
+                let time = LocalTime.current.dateTime(attempt.at)
                 Output.shared.printLine(
-                    "\(attempt.at.rfc3339)  \(outcome)  \(attempt.address.printable)  \(attempt.device.printable)")
+                    "\(time)  \(outcome)  \(attempt.address.printable)  \(attempt.device.printable)")
             }
         }
         if attempts.isEmpty, !output.json { Output.shared.printNotice("Nobody has used the access code yet.") }
