@@ -118,8 +118,8 @@ private enum Arm64 {
     private static func plain(_ text: String, _ scan: ScanProcess) -> [String] {
         text.replacingOccurrences(of: scan.home.path, with: "HOME")
             .replacing(/[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F-]{22}/, with: "ID")
-            // The ends of ids: of a change in a list, and of a note.
-            .replacing(/(?m)^[0-9a-f]{8}(?=  )/, with: "ID").replacing(/(?m): [0-9a-f]{6}$/, with: ": ID")
+            // The ends of ids: of a book or change in a list, and of a note.
+            .replacing(/(?m)^[0-9a-f]{6,}(?=  )/, with: "ID").replacing(/(?m): [0-9a-f]{6}$/, with: ": ID")
             .replacing(/\d{4}-\d\d-\d\d[T -]\d\d:?\d\d(:?\d\d)?(\.\d+)?Z?/, with: "TIME")
             // Exports are in the order of ids, and only their last book has no comma.
             .split(whereSeparator: \.isNewline).map { String($0.last == "," ? $0.dropLast() : $0) }.sorted()

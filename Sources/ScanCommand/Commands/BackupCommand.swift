@@ -34,17 +34,19 @@ struct BackupCommand: AsyncParsableCommand {
     var list = false
     @Flag(help: "Make the daily backup, unless it was already made today. For timers.") var daily = false
     @Flag(help: "Replace the target file even if it is a backup of another library.") var force = false
+    @OptionGroup var printed: PrintedListOptions
     @OptionGroup var paths: PathOptions
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
         if daily, target != nil || list { throw ValidationError("--daily takes no target and no --list.") }
+        if !list, let given = printed.given.first { throw ValidationError("\(given) works only with --list.") }
         if force, target == nil || list { throw ValidationError("--force is only for a target file.") }
     }
 
     func run() async throws {
         let settings = try paths.settings()
-        if list { return try BackupList(settings, json: output.json).show(also: target) }
+        if list { return try await BackupList(settings, json: output.json).show(also: target, printed) }
         let library = try Wiring(settings: settings).requireLibrary()
         defer { Interrupts.release() }
         Interrupts.onEnd { library.abandonBackups() }
@@ -136,9 +138,11 @@ struct BackupList {
         return (found, failure)
     }
 
-    func show(also folder: String? = nil) throws {
+    /// - Throws: the error of a folder that could not be read, after the others' backups were printed.
+    func show(also folder: String? = nil, _ printed: PrintedListOptions) async throws {
+        let printer = try ListPrinter(printed, json: json, .backups)
         let (backups, failure) = backups(also: folder)
-        printLines(for: backups)
+        try await printer.paged { try printer.print(backups, json: \.json) { [Self.line(for: $0)] } }
         if let failure { throw failure }
         if backups.isEmpty, !json {
             let searched = (folders + [folder].compactMap(\.self)).joined(separator: ", ")
@@ -154,7 +158,7 @@ struct BackupList {
         let content = backup.books.map { counted($0, "book") } ?? "cannot be read"
         let megabytes = (Double(backup.bytes) / 1_000_000).formatted(.number.precision(.fractionLength(1)))
         let why = backup.problem.map { "\n  " + $0.description.oneLine } ?? ""
-        return "\(backup.at.rfc3339)  \(megabytes) MB  \(content)  \(backup.path.printable)\(why)"
+        return "\(LocalTime.current.dateTime(backup.at))  \(megabytes) MB  \(content)  \(backup.path.printable)\(why)"
     }
 }
 
@@ -177,7 +181,7 @@ extension StoredBackup {
     var factOfLostLibrary: String { fact(of: "backups") }
 
     private func fact(of backups: String) -> String {
-        "the folder \(folder.printable) has \(backups), the newest of \(at.utcDay) with \(counted(books ?? 0, "book"))"
+        "the folder \(folder.printable) has \(backups), the newest of \(CalendarDay(at, in: .current)) with \(counted(books ?? 0, "book"))"
     }
 
     var adviceOnOtherLibrary: String {
@@ -188,7 +192,7 @@ extension StoredBackup {
     private var folder: String { (path as NSString).deletingLastPathComponent }
     private var name: String { (path as NSString).lastPathComponent }
 
-    fileprivate var json: JSONValue {
+    var json: JSONValue {
         [
             "path": .string(path), "at": .string(at.rfc3339), "bytes": .integer(bytes),
             "books": books.map(JSONValue.integer) ?? .null, "problem": JSONValue(problem?.description),

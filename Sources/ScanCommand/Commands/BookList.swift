@@ -11,10 +11,17 @@ func timeLeft(inTrashSince deleted: Date, now: Date = Date()) -> String {
 
 /// Prints a list of books.
 struct BookList {
-    let paths: PathOptions
-    let json: Bool
+    private let paths: PathOptions
+    private let printed: PrintedListOptions
+    private let printer: ListPrinter
 
-    /// The number of books that are read from the library at a time for JSON output.
+    /// - Throws: ``CommandError`` if the options for the form of the list are wrong.
+    init(_ printed: PrintedListOptions, paths: PathOptions, json: Bool) throws {
+        (self.printed, self.paths) = (printed, paths)
+        printer = try ListPrinter(printed, json: json, .books, columns: ListDefaults.standard.columns)
+    }
+
+    /// The number of books that are read from the library at a time.
     private static let chunkSize = 500
 
     /// Prints the books that match, or with `--counts` the number of books for each value of each filter, such as each
@@ -26,10 +33,13 @@ struct BookList {
     func show(
         _ options: ListOptions, query text: String = "", inTrash: Bool = false, missing: Set<MissingField> = []
     ) async throws -> Int {
+        if options.counts, let given = printed.given.first {
+            throw CommandError(.usage, "\(given) cannot be combined with --counts, which lists no books.")
+        }
         var query = try options.query()
         (query.inTrash, query.missing) = (inTrash, missing)
         guard let library = try Wiring(settings: paths.settings()).openExistingLibrary() else {
-            if !json {
+            if !printer.isJSON {
                 Output.shared.printNotice("There is no library yet. \(Wiring.firstBook)")
             }
             return 0
@@ -37,69 +47,79 @@ struct BookList {
         if !text.isEmpty {
             query.add(try await library.parse(text))
             // An option is more than a part of the query, which may be a saved one.
-            if let sort = options.sort { query.sort = sort }
-            if options.sort != nil { query.isReversed = options.reverse }
+            if let sort = options.sort { (query.sort, query.isReversed) = (sort, options.reverse) }
             if query.text.isEmpty, query.condition == nil, query.sort == nil { query.text = text }
         }
+        if query.sort == nil, query.text.isEmpty { query.sort = ListDefaults.standard.sort }
         do {
-            if options.counts {
-                let facets = try await library.facets(matching: query)
-                if json { Output.shared.printLine(facets.json) } else { FacetSheet(facets: facets).show() }
-                return try await library.books(matching: query).total
+            return try await printer.paged {
+                guard !options.counts else { return try await printCounts(library, query) }
+                return try await print(library, query, typed: text, limit: printer.limit(options.limit))
             }
-            return json
-                ? try await printJSON(library, query, limit: options.limit)
-                : try await printLines(library, query, typed: text)
         } catch let refusal as SearchRefusal {
             throw CommandError(.usage, "--after: " + refusal.description)
         }
     }
 
-    /// Prints all books, or at most `limit`, one object per line.
-    private func printJSON(_ library: LibraryFile, _ query: BookQuery, limit: Int?) async throws -> Int {
-        var query = query
-        var left = limit ?? .max
-        var (count, total) = (0, 0)
+    private func printCounts(_ library: LibraryFile, _ query: BookQuery) async throws -> Int {
+        let facets = try await library.facets(matching: query)
+        if printer.isJSON { Output.shared.printLine(facets.json) } else { FacetSheet(facets: facets).show() }
+        return try await library.books(matching: query).total
+    }
+
+    /// Prints at most `limit` books. Those for a program are printed while they are read, those for a person at once.
+    private func print(
+        _ library: LibraryFile, _ whole: BookQuery, typed: String, limit: Int
+    ) async throws -> Int {
+        var query = whole
+        var first: SearchResults?
+        var shown: [BookHit] = []
+        var count = 0
         let bar = ProgressBar("books", total: 0)
         defer { bar.finish() }
-        var text = TextWriter { Output.shared.printRaw($0) }
         repeat {
-            query.limit = min(left, Self.chunkSize)
+            query.limit = min(limit - count, Self.chunkSize)
             let results = try await library.books(matching: query)
-            for hit in results.hits { try text.write(hit.json.text + "\n") }
-            try text.finish()
-            if count == 0 { total = min(left, results.total) }
+            if printer.isForPeople {
+                shown += results.hits
+            } else {
+                try await print(results.hits, from: library, isFirst: count == 0)
+            }
+            first = first ?? results
             count += results.hits.count
-            bar.set(count, of: max(count, total))
-            left -= results.hits.count
+            bar.set(count, of: max(count, min(limit, first?.total ?? 0)))
             query.after = results.next
             // The books are counted only once.
             query.countLimit = 0
-        } while query.after != nil && left > 0
-        // This goes to standard error, because every line on standard output is a book.
-        if let next = query.after { Output.shared.printNotice("To show more, add this option: --after \(next)") }
-        return count
+        } while query.after != nil && count < limit
+        bar.finish()
+        guard let first else { return 0 }
+        if count == 0, !printer.isJSON {
+            Output.shared.printNotice(
+                whole.after == nil
+                    ? try await EmptyList(library, whole, typed: typed).text() : "There are no more books.")
+        }
+        if !shown.isEmpty { try await print(shown, from: library, isFirst: true) }
+        if let next = query.after {
+            // This goes to standard error, because every line on standard output is a book.
+            let total = first.isTotalExact ? "\(first.total)" : "more than \(first.total)"
+            let place = printer.isForPeople ? "\(count) of \(total). " : ""
+            Output.shared.printNotice("\(place)To show more, add this option: --after \(next)")
+        }
+        return first.total
     }
 
-    private func printLines(_ library: LibraryFile, _ query: BookQuery, typed: String) async throws -> Int {
-        let results = try await library.books(matching: query)
-        if results.hits.isEmpty {
-            Output.shared.printNotice(
-                query.after == nil
-                    ? try await EmptyList(library, query, typed: typed).text() : "There are no more books.")
-            return results.total
-        }
+    private func print(_ hits: [BookHit], from library: LibraryFile, isFirst: Bool) async throws {
+        let ids =
+            printer.needsShortIDs
+            ? try await library.shortIDs(of: hits.map(\.book.id.rawValue), in: .copy) : [:]
+        let column = ids.values.map(\.columns).max() ?? 0
         let width = terminalSize().columns
-        for hit in results.hits {
-            Output.shared.printLine(Self.line(for: hit.book, width: width))
-            if let match = hit.match { Output.shared.printLine(Self.reason(match)) }
+        try printer.print(hits, isFirst: isFirst, ids: ids, json: \.json) { hit in
+            let id = (ids[hit.book.id.rawValue] ?? "").padded(column)
+            return [Self.line(for: hit.book, id: id, width: width)]
+                + (hit.match.map { [String(repeating: " ", count: column + 2) + Self.reason($0)] } ?? [])
         }
-        if let next = results.next {
-            let total = results.isTotalExact ? "\(results.total)" : "more than \(results.total)"
-            Output.shared.printNotice(
-                "\(results.hits.count) of \(total). To show more, add this option: --after \(next)")
-        }
-        return results.total
     }
 
     /// Returns the line that shows the place of the match: `Matched in notes: “…the ⟦spice⟧ must…”`. On a terminal with
@@ -114,7 +134,10 @@ struct BookList {
             + style.faint("”")
     }
 
-    static func line(for book: Book, width: Int) -> String {
+    /// Returns the line for a book, which begins with its id if one is given.
+    ///
+    /// - Parameter width: the columns of the terminal. Output that does not go to a terminal may be wider.
+    static func line(for book: Book, id: String? = nil, width: Int) -> String {
         let marks =
             [
                 book.copy.status == .toRead ? nil : book.copy.status.displayName,
@@ -123,7 +146,8 @@ struct BookList {
                 book.copy.rating.map { "★ \($0.formatted())" },
             ].compactMap { $0?.oneLine } + book.copy.tags.map { "#\($0.oneLine)" }
         let year = book.edition.metadata.publishedDate.map { " (\($0.year))" } ?? ""
-        let number = (book.edition.isbn?.hyphenated ?? "no ISBN").padded(17)
+        let number =
+            (id.map { "\($0.oneLine)  " } ?? "") + (book.edition.isbn?.hyphenated ?? "no ISBN").padded(17)
         let text = "\(book.displayTitle.oneLine) · \(book.displayAuthors.oneLine)\(year)"
         let tail = marks.isEmpty ? "" : "  [\(marks.joined(separator: ", "))]"
         let room = max(20, (Output.shared.isTerminal ? max(60, width) : 200) - number.columns - 2 - tail.columns)
@@ -282,7 +306,7 @@ struct ListOptions: ParsableArguments {
         help: "The order of the books (default: for a search, best match first; otherwise, latest addition first).")
     var sort: BookQuery.Sort?
     @Flag(help: "Reverse the order of --sort.") var reverse = false
-    @Option(help: "The maximum number of books (default: 50, or all with --json).") var limit: Int?
+    @Option(help: "The maximum number of books (default: 50, or all with --json, --format or --tsv).") var limit: Int?
     @Option(help: ArgumentHelp("Continue the list that printed this token at its end.", valueName: "token")) var after:
         String?
     @Flag(help: "Instead of the books, show how many there are for each status, rating, shelf, tag and so on.")

@@ -14,30 +14,40 @@ struct IntakeCommand: AsyncParsableCommand {
 
         @Flag(help: "Also list the items that were confirmed or skipped.")
         var all = false
-
+        @Option(help: "The maximum number of items (default: all).") var limit: Int?
+        @OptionGroup var printed: PrintedListOptions
         @OptionGroup var paths: PathOptions
         @OptionGroup var output: OutputOptions
 
+        func validate() throws {
+            if let limit, limit < 1 { throw ValidationError("--limit must be 1 or more.") }
+        }
+
         func run() async throws {
+            let printer = try ListPrinter(printed, json: output.json, .intake)
             guard let library = try Wiring(settings: paths.settings()).openExistingLibrary() else {
                 if !output.json { Output.shared.printNotice("There is no library yet, so the queue is empty.") }
                 return
             }
             let items = try await library.items(in: all ? Set(QueueItem.State.allCases) : [.waiting])
             if items.isEmpty, !output.json { Output.shared.printNotice("The queue is empty.") }
-            for item in items {
-                if output.json {
-                    Output.shared.printLine(item.json)
-                } else {
-                    Output.shared.printLine(Self.line(for: item))
+            let shown = limit.map { Array(items.prefix($0)) } ?? items
+            let ids =
+                printer.needsShortIDs ? try await library.shortIDs(of: shown.map(\.id.rawValue), in: .intakeItem) : [:]
+            try await printer.paged {
+                try printer.print(shown, ids: ids, json: \.json) { [Self.line(for: $0, id: ids[$0.id.rawValue])] }
+                if shown.count < items.count, printer.isForPeople {
+                    Output.shared.printNotice("\(shown.count) of \(items.count).")
                 }
             }
         }
 
-        static func line(for item: QueueItem) -> String {
+        /// - Parameter id: the short form of the id; `nil` for its last six characters.
+        static func line(for item: QueueItem, id: String? = nil) -> String {
             let title = item.metadata?.title?.oneLine ?? item.reason?.oneLine ?? "not looked up yet"
             let state = item.state == .waiting ? "" : " [\(item.state == .skipped ? "skipped" : item.state.rawValue)]"
-            return "\(item.id.rawValue.suffix(6))  \(item.isbn.hyphenated)  \(item.captured.utcDay)  \(title)\(state)"
+            let day = CalendarDay(item.captured, in: .current)
+            return "\(id ?? String(item.id.rawValue.suffix(6)))  \(item.isbn.hyphenated)  \(day)  \(title)\(state)"
         }
     }
 

@@ -15,6 +15,8 @@ struct LibraryCommand: AsyncParsableCommand {
               scan library list --shelf "Living room" --sort title
               scan library list --finished 2024..2025 --rating 4 --rating 5
               scan library list --wishlist
+              scan library list --columns id,title,authors,pages
+              scan library list --format '{title}\\t{pages}'
               scan library search le guin
               scan library search spice --tag sf --counts
               scan library show 9780441478125
@@ -38,13 +40,14 @@ struct LibraryCommand: AsyncParsableCommand {
                 """)
         @OptionGroup var query: QueryArguments
         @OptionGroup var filters: ListOptions
+        @OptionGroup var printed: PrintedListOptions
         @OptionGroup var paths: PathOptions
         @OptionGroup var output: OutputOptions
 
         func validate() throws { try query.check(options: Self.helpMessage()) }
 
         func run() async throws {
-            try await BookList(paths: paths, json: output.json).show(filters, query: query.text)
+            try await BookList(printed, paths: paths, json: output.json).show(filters, query: query.text)
         }
     }
 
@@ -64,6 +67,7 @@ struct LibraryCommand: AsyncParsableCommand {
                 """)
         @OptionGroup var query: QueryArguments
         @OptionGroup var filters: ListOptions
+        @OptionGroup var printed: PrintedListOptions
         @OptionGroup var paths: PathOptions
         @OptionGroup var output: OutputOptions
 
@@ -73,7 +77,7 @@ struct LibraryCommand: AsyncParsableCommand {
         }
 
         func run() async throws {
-            let found = try await BookList(paths: paths, json: output.json).show(filters, query: query.text)
+            let found = try await BookList(printed, paths: paths, json: output.json).show(filters, query: query.text)
             if found == 0 { throw ExitCode(ExitStatus.nothing.rawValue) }
         }
     }
@@ -82,13 +86,16 @@ struct LibraryCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "show", abstract: "Show everything about one book.")
         @OptionGroup var named: NamedBook
+        @OptionGroup var pager: PagerOptions
         @OptionGroup var paths: PathOptions
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
             let library = try Wiring(settings: paths.settings()).requireLibrary()
             let book = try await library.book(named: named.name, choosing: Asking.canChoose(json: output.json))
-            try await BookSheet.show(book, from: library, json: output.json)
+            try await Output.shared.paged(!output.json && !pager.isOff) {
+                try await BookSheet.show(book, from: library, json: output.json)
+            }
         }
     }
 
@@ -118,11 +125,12 @@ struct LibraryCommand: AsyncParsableCommand {
     struct Trash: AsyncParsableCommand {
         static let configuration = CommandConfiguration(commandName: "trash", abstract: "List the trash.")
         @OptionGroup var filters: ListOptions
+        @OptionGroup var printed: PrintedListOptions
         @OptionGroup var paths: PathOptions
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
-            try await BookList(paths: paths, json: output.json).show(filters, inTrash: true)
+            try await BookList(printed, paths: paths, json: output.json).show(filters, inTrash: true)
         }
     }
 

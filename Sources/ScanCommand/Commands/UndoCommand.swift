@@ -26,8 +26,9 @@ struct UndoCommand: AsyncParsableCommand {
     func run() async throws {
         let wiring = try Wiring(settings: paths.settings())
         if chosen.list {
-            let changes = try await wiring.openExistingLibrary()?.changes(limit: chosen.limit(output)) ?? []
-            return chosen.show(changes, output, ifEmpty: "Nothing was changed in the last 30 days.")
+            return try await chosen.show(
+                wiring.openExistingLibrary(), output, ifEmpty: "Nothing was changed in the last 30 days."
+            ) { try await $0.changes(limit: $1) }
         }
         let library = try wiring.requireLibrary()
         let change = try await library.change(named: chosen.name, for: "undo") { try await library.lastChange() }
@@ -62,8 +63,9 @@ struct RedoCommand: AsyncParsableCommand {
     func run() async throws {
         let wiring = try Wiring(settings: paths.settings())
         if chosen.list {
-            let changes = try await wiring.openExistingLibrary()?.redoableChanges(limit: chosen.limit(output)) ?? []
-            return chosen.show(changes, output, ifEmpty: "There is nothing to redo.")
+            return try await chosen.show(
+                wiring.openExistingLibrary(), output, ifEmpty: "There is nothing to redo."
+            ) { try await $0.redoableChanges(limit: $1) }
         }
         let library = try wiring.requireLibrary()
         let change = try await library.change(named: chosen.name, for: "redo") {
@@ -84,27 +86,48 @@ struct ChangeOptions: ParsableArguments {
     @Argument(help: ArgumentHelp("A change: its id, or the end of the id as --list shows it.", valueName: "id"))
     var name: String?
     @Flag(help: "List the changes, the latest first.") var list = false
-    @Option(help: "The maximum number of changes to list (default: 50, or all with --json).") var limit: Int?
+    @Option(help: "The maximum number of changes to list (default: 50, or all with --json, --format or --tsv).")
+    var limit: Int?
+    @OptionGroup var printed: PrintedListOptions
     @Flag(help: "Do not ask for confirmation.") var yes = false
 
     func validate() throws {
         if let limit, limit < 1 { throw ValidationError("--limit must be 1 or more.") }
+        if !list, let given = printed.given.first { throw ValidationError("\(given) works only with --list.") }
         if list, name != nil {
             throw ValidationError("--list and an id cannot be combined: --list lists changes, and an id chooses one.")
         }
     }
 
-    func limit(_ output: OutputOptions) -> Int { limit ?? (output.json ? .max : 50) }
-
-    func show(_ changes: [Change], _ output: OutputOptions, ifEmpty notice: String) {
-        if changes.isEmpty, !output.json { Output.shared.printNotice(notice) }
-        for change in changes { Output.shared.printLine(output.json ? change.json.text : Self.line(for: change)) }
+    /// Prints the changes, the latest first.
+    ///
+    /// - Parameters:
+    ///   - library: `nil` if there is no library.
+    ///   - changes: returns at most the given number of changes.
+    func show(
+        _ library: LibraryFile?, _ output: OutputOptions, ifEmpty notice: String,
+        _ changes: (LibraryFile, Int) async throws -> [Change]
+    ) async throws {
+        let printer = try ListPrinter(printed, json: output.json, .changes)
+        try await printer.paged {
+            var (found, ids): ([Change], [String: String]) = ([], [:])
+            if let library {
+                found = try await changes(library, printer.limit(limit))
+                if printer.needsShortIDs {
+                    ids = try await library.shortIDs(of: found.map(\.id.rawValue), in: .change, atLeast: 8)
+                }
+            }
+            if found.isEmpty, !printer.isJSON { Output.shared.printNotice(notice) }
+            try printer.print(found, ids: ids, json: \.json) { [Self.line(for: $0, id: ids[$0.id.rawValue])] }
+        }
     }
 
-    static func line(for change: Change) -> String {
-        let undone = change.undone.map { "  (undone \($0.rfc3339))" } ?? ""
-        return "\(change.id.rawValue.suffix(8))  \(change.at.rfc3339)  \(change.device.oneLine)  "
-            + change.summary.oneLine + undone
+    /// - Parameter id: the short form of the id; `nil` for its last eight characters.
+    static func line(for change: Change, id: String? = nil) -> String {
+        let localTime = LocalTime.current
+        let undone = change.undone.map { "  (undone \(localTime.dateTime($0)))" } ?? ""
+        return "\(id ?? String(change.id.rawValue.suffix(8)))  \(localTime.dateTime(change.at))  "
+            + "\(change.device.oneLine)  " + change.summary.oneLine + undone
     }
 }
 

@@ -20,8 +20,11 @@ struct AnnotationListing<Content: PrintedAnnotation>: AsyncParsableCommand {
         [String] =
             []
     @Option(
-        help: "If no book is given: the maximum number of \(Content.noun)s to list (default: 50, or all with --json).")
+        help: ArgumentHelp(
+            "If no book is given: the maximum number of \(Content.noun)s to list (default: 50, or all with --json, --format or --tsv)."
+        ))
     var limit: Int?
+    @OptionGroup var printed: PrintedListOptions
     @OptionGroup var paths: PathOptions
     @OptionGroup var output: OutputOptions
 
@@ -35,18 +38,33 @@ struct AnnotationListing<Content: PrintedAnnotation>: AsyncParsableCommand {
     }
 
     func run() async throws {
+        let printer = try ListPrinter(printed, json: output.json, Content.fields)
         let wiring = try Wiring(settings: paths.settings())
-        let list = AnnotationList(json: output.json)
-        guard words.isEmpty else {
-            let library = try wiring.requireLibrary()
-            let choosing = Asking.canChoose(json: output.json)
-            let book = try await library.book(named: words.joined(separator: " "), choosing: choosing)
-            return list.show(try await Content.all(of: book.id, in: library).map { Annotation($0, on: book) })
-        }
-        guard let library = try wiring.openExistingLibrary() else {
+        guard let library = try words.isEmpty ? wiring.openExistingLibrary() : wiring.requireLibrary() else {
             return AnnotationList.printEmpty(Content.noun, json: output.json)
         }
-        list.showLatest(try await Content.latest(limit ?? (output.json ? .max : 50), in: library))
+        let annotations: [Annotation<Content>]
+        if words.isEmpty {
+            annotations = try await Content.latest(printer.limit(limit), in: library)
+        } else {
+            let choosing = Asking.canChoose(json: output.json)
+            let book = try await library.book(named: words.joined(separator: " "), choosing: choosing)
+            annotations = try await Content.all(of: book.id, in: library).map { Annotation($0, on: book) }
+        }
+        if annotations.isEmpty { AnnotationList.printEmpty(Content.noun, json: output.json) }
+        let ids =
+            printer.needsShortIDs
+            ? try await library.shortIDs(of: annotations.map(\.content.id.rawValue), in: Content.table) : [:]
+        let list = AnnotationList(json: output.json)
+        let width = Output.shared.isTerminal ? max(60, terminalSize().columns) : 200
+        try await printer.paged {
+            try printer.print(annotations, ids: ids, json: Content.json) { annotation in
+                let id = ids[annotation.content.id.rawValue]
+                return words.isEmpty
+                    ? [list.line(for: annotation, id: id, width: width)]
+                    : AnnotationList.lines(annotation.content, id: id, list.zone, Output.shared.style)
+            }
+        }
     }
 }
 
@@ -91,6 +109,10 @@ protocol PrintedAnnotation: Sendable, Equatable {
     var isPrivate: Bool { get }
     var reader: ReaderName? { get }
     static func json(_ annotation: Annotation<Self>) -> JSONValue
+    /// The table in which the library has the annotations.
+    static var table: TableWithIDs { get }
+    /// The fields of the lists.
+    static var fields: RowFields { get }
     static var noun: String { get }
     /// The preposition before the book: "on" as in "a note on a book", or "from" as in "a quote from a book".
     static var preposition: String { get }
@@ -106,6 +128,8 @@ protocol PrintedAnnotation: Sendable, Equatable {
 extension Note: PrintedAnnotation {
     var mark: String? { kind == .note ? nil : kind.rawValue }
     static func json(_ annotation: Annotation<Note>) -> JSONValue { annotation.json }
+    static let table = TableWithIDs.note
+    static var fields: RowFields { .notes }
     static let noun = "note"
     static let preposition = "on"
     static func refusal(_ name: String) -> AnnotationRefusal { .noSuchNote(name) }
@@ -126,6 +150,8 @@ extension Note: PrintedAnnotation {
 extension Quote: PrintedAnnotation {
     var mark: String? { page.map { "page \($0)" } }
     static func json(_ annotation: Annotation<Quote>) -> JSONValue { annotation.json }
+    static let table = TableWithIDs.quote
+    static var fields: RowFields { .quotes }
     static let noun = "quote"
     static let preposition = "from"
     static func refusal(_ name: String) -> AnnotationRefusal { .noSuchQuote(name) }
@@ -178,33 +204,32 @@ struct AnnotationList {
         }
     }
 
-    /// Prints each annotation on one line with its book.
-    func showLatest<Content: PrintedAnnotation>(_ annotations: [Annotation<Content>]) {
-        if annotations.isEmpty { return Self.printEmpty(Content.noun, json: json) }
-        let width = Output.shared.isTerminal ? max(60, terminalSize().columns) : 200
-        for annotation in annotations {
-            if json {
-                Output.shared.printLine(Content.json(annotation))
-            } else {
-                let content = annotation.content
-                let marks = [content.isPrivate ? "private" : nil, content.reader?.name.oneLine].compactMap(\.self)
-                let head =
-                    "\(content.id.rawValue.suffix(6))  \(CalendarDay(content.created, in: zone))  "
-                    + marks.map { "[\($0)] " }.joined()
-                let text = "\(annotation.book.displayTitle.oneLine): \(content.text.oneLine)"
-                Output.shared.printLine(head + text.fitted(width - head.columns))
-            }
-        }
+    /// Returns the line for an annotation with its book.
+    ///
+    /// - Parameter id: the short form of the id; `nil` for its last six characters.
+    func line(for annotation: Annotation<some PrintedAnnotation>, id: String?, width: Int) -> String {
+        let content = annotation.content
+        let marks = [content.isPrivate ? "private" : nil, content.reader?.name.oneLine].compactMap(\.self)
+        let head =
+            "\(id ?? String(content.id.rawValue.suffix(6)))  \(CalendarDay(content.created, in: zone))  "
+            + marks.map { "[\($0)] " }.joined()
+        let text = "\(annotation.book.displayTitle.oneLine): \(content.text.oneLine)"
+        return head + text.fitted(width - head.columns)
     }
 
     /// Returns the lines for an annotation: first a line with the end of its id, its date and its mark, and then its
     /// text, indented.
-    static func lines(_ content: some PrintedAnnotation, _ zone: TimeZone, _ style: Style) -> [String] {
+    ///
+    /// - Parameter id: the short form of the id; `nil` for its last six characters.
+    static func lines(
+        _ content: some PrintedAnnotation, id: String? = nil, _ zone: TimeZone, _ style: Style
+    ) -> [String] {
         let head = [
             CalendarDay(content.created, in: zone).description, content.mark, content.isPrivate ? "private" : nil,
             content.reader?.name.oneLine,
         ].compactMap(\.self)
-        return ["  " + style.faint("\(content.id.rawValue.suffix(6))  \(head.joined(separator: " · "))")]
+        let id = id ?? String(content.id.rawValue.suffix(6))
+        return ["  " + style.faint("\(id)  \(head.joined(separator: " · "))")]
             + content.text.printable.split(separator: "\n", omittingEmptySubsequences: false).map { "    \($0)" }
     }
 

@@ -21,18 +21,21 @@ struct AuthorCommand: AsyncParsableCommand {
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "list", abstract: "List the authors, each with roles and number of books.")
+        @OptionGroup var arrangement: NameListOptions
+        @OptionGroup var printed: PrintedListOptions
         @OptionGroup var paths: PathOptions
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
+            let printer = try ListPrinter(printed, json: output.json, .authors)
             let library = try Wiring(settings: paths.settings()).openExistingLibrary()
-            let authors = try await library?.authors() ?? []
+            let authors = arrangement.arranged(try await library?.authors() ?? [], books: \.books)
             if authors.isEmpty, !output.json {
                 Output.shared.printNotice("There are no authors yet. Each book that you save adds its authors.")
             }
             let width = min(60, authors.map(\.name.oneLine.columns).max() ?? 0)
-            for author in authors {
-                Output.shared.printLine(output.json ? author.json.text : Self.line(for: author, width: width))
+            try await printer.paged {
+                try printer.print(authors, json: \.json) { [Self.line(for: $0, width: width)] }
             }
         }
 

@@ -101,10 +101,14 @@ struct LabelCommand<Texts: LabelTexts>: AsyncParsableCommand {
             CommandConfiguration(
                 commandName: "list", abstract: "List the \(Texts.plural), each with its number of books.")
         }
+        @OptionGroup var arrangement: NameListOptions
+        @OptionGroup var printed: PrintedListOptions
         @OptionGroup var paths: PathOptions
         @OptionGroup var output: OutputOptions
 
-        func run() async throws { try await LabelActions(kind: Texts.kind, paths: paths, json: output.json).list() }
+        func run() async throws {
+            try await LabelActions(kind: Texts.kind, paths: paths, json: output.json).list(arrangement, printed)
+        }
     }
 
     struct Add: AsyncParsableCommand {
@@ -179,17 +183,14 @@ struct LabelActions {
     let paths: PathOptions
     let json: Bool
 
-    func list() async throws {
+    func list(_ arrangement: NameListOptions, _ printed: PrintedListOptions) async throws {
+        let printer = try ListPrinter(printed, json: json, .labels)
         guard let library = try Wiring(settings: paths.settings()).openExistingLibrary() else { return printEmpty() }
-        let labels = try await library.labels(kind)
-        if labels.isEmpty { return printEmpty() }
+        let labels = arrangement.arranged(try await library.labels(kind), books: \.books)
+        if labels.isEmpty { printEmpty() }
         let width = min(60, labels.map(\.name.oneLine.columns).max() ?? 0)
-        for label in labels {
-            if json {
-                Output.shared.printLine(label.json)
-            } else {
-                Output.shared.printLine(Self.line(for: label, width: width))
-            }
+        try await printer.paged {
+            try printer.print(labels, json: \.json) { [Self.line(for: $0, width: width)] }
         }
     }
 

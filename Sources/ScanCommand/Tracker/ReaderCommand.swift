@@ -180,12 +180,14 @@ extension ReaderCommand {
 struct ReaderList: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "List the readers.", discussion: "  scan reader list")
+    @OptionGroup var printed: PrintedListOptions
     @OptionGroup var action: ReaderAction
 
     func run() async throws {
-        let library = try action.library()
-        for reader in try await library.readers() {
-            Output.shared.printLine(action.output.json ? reader.json.text : reader.name?.oneLine ?? "(without a name)")
+        let printer = try ListPrinter(printed, json: action.output.json, .readers)
+        let readers = try await action.library().readers()
+        try await printer.paged {
+            try printer.print(readers, json: \.json) { [$0.name?.oneLine ?? "(without a name)"] }
         }
     }
 }

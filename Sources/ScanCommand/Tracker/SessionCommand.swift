@@ -118,7 +118,9 @@ struct SessionReport {
 
     /// Returns the line for a session: `Session • 12:34 · Dune · from page 145 of 382 · since 14:30`, or for an ended
     /// session `2026-11-21 14:30–15:00 · 30 min · pages 145–180 · 70 pages per hour · Dune · 1f2e3d4c`.
-    func line(for record: SessionRecord) -> String {
+    ///
+    /// - Parameter id: the short form of the id; `nil` for its last eight characters.
+    func line(for record: SessionRecord, id: String? = nil) -> String {
         let session = record.session
         let title = record.displayTitle.oneLine
         let pageCount = record.pageCount.map { " of \($0)" } ?? ""
@@ -133,7 +135,7 @@ struct SessionReport {
             "\(minutes) min",
             session.endPage.map { "pages \(session.startPage)–\($0)" },
             session.pace.map { "\(counted(Int($0.rounded()), "page")) per hour" }, title,
-            Output.shared.style.faint(String(session.id.rawValue.suffix(8))),
+            Output.shared.style.faint(id ?? String(session.id.rawValue.suffix(8))),
         ]
         return parts.compactMap(\.self).joined(separator: " · ")
     }
@@ -147,8 +149,10 @@ struct SessionList: AsyncParsableCommand {
         help: ArgumentHelp(
             "An ISBN, an id, or words from the title or authors (default: all books).", valueName: "book")) var words:
         [String] = []
-    @Option(help: "The maximum number of sessions (default: 50, or all with --json).") var limit: Int?
+    @Option(help: "The maximum number of sessions (default: 50, or all with --json, --format or --tsv).")
+    var limit: Int?
     @Option(help: "The number of sessions to leave out, starting with the newest.") var offset = 0
+    @OptionGroup var printed: PrintedListOptions
     @OptionGroup var paths: PathOptions
     @OptionGroup var output: OutputOptions
 
@@ -158,6 +162,7 @@ struct SessionList: AsyncParsableCommand {
 
     func run() async throws {
         let localTime = LocalTime.current
+        let printer = try ListPrinter(printed, json: output.json, .sessions)
         let wiring = try Wiring(settings: paths.settings())
         guard let library = try words.isEmpty ? wiring.openExistingLibrary() : wiring.requireLibrary() else {
             return printEmpty()
@@ -166,13 +171,18 @@ struct SessionList: AsyncParsableCommand {
         let book =
             words.isEmpty ? nil : try await library.book(named: words.joined(separator: " "), choosing: choosing)
         let records = try await library.sessions(
-            of: book?.id, limit: limit ?? (output.json ? .max : 50), offset: offset)
+            of: book?.id, limit: printer.limit(limit), offset: offset)
         let report = SessionReport(output: output, localTime: localTime)
-        for record in records {
-            Output.shared.printLine(output.json ? record.json(at: localTime.now).text : report.line(for: record))
+        let ids =
+            printer.needsShortIDs
+            ? try await library.shortIDs(of: records.map(\.session.id.rawValue), in: .session, atLeast: 8) : [:]
+        try await printer.paged {
+            try printer.print(records, ids: ids, json: { $0.json(at: localTime.now) }) {
+                [report.line(for: $0, id: ids[$0.session.id.rawValue])]
+            }
+            if records.isEmpty { printEmpty() }
+            if let book, printer.isForPeople { printTotals(try await library.sessionTotals(of: book.id)) }
         }
-        if records.isEmpty { printEmpty() }
-        if let book, !output.json { printTotals(try await library.sessionTotals(of: book.id)) }
     }
 
     private func printEmpty() {
