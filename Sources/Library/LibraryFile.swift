@@ -275,10 +275,15 @@ public final class LibraryFile: Sendable {
         guard try !location.hasLeftoverLog(), header.userVersion == Schema.version else {
             throw LibraryError(errno: EROFS, path: location.path)
         }
-        let name = location.path.replacing("%", with: "%25").replacing("?", with: "%3F").replacing("#", with: "%23")
-        let queue = try DatabaseQueue(path: "file:\(name)?immutable=1", configuration: configuration(readonly: true))
+        let queue = try immutableQueue(at: location.path)
         _ = try queue.read { db in try SchemaCheck.check(db, path: location.path) }
         return queue
+    }
+
+    /// Opens a file for reading without locks and side files, as if no process could change it.
+    static func immutableQueue(at path: String) throws -> DatabaseQueue {
+        let name = path.replacing("%", with: "%25").replacing("?", with: "%3F").replacing("#", with: "%23")
+        return try DatabaseQueue(path: "file:\(name)?immutable=1", configuration: configuration(readonly: true))
     }
 
     private static func openPool(at path: String, lockTimeout: LockTimeout) throws -> DatabasePool {
