@@ -55,6 +55,8 @@ EVERYDAY = [
     ("session stop PAGE --force", "session start OWN", None), ("session list", None, None), ("note add OWN Remarkable", None, "undo"),
     ("note list", None, None), ("quote add OWN Remarkable", None, "undo"), ("home", None, None), ("stats", None, None),
     ("stats calendar", None, None), ("stats challenge", None, None), ("stats on-this-day", None, None), ("stats book OWN", None, None),
+    ("complete zsh -- scan library show gar", None, None), ("complete zsh -- scan tag delete f", None, None),
+    ("complete zsh -- scan library list --author=a", None, None),
     ("intake list", None, None), ("undo --list", None, None), ("undo", "tag add undone-# OWN", None),
 ]
 

@@ -158,44 +158,6 @@ private struct Dump: Decodable {
             #expect(warnings.out.isEmpty, "\(warnings.out)")
         }
     }
-
-    @Test func `is in the shell: bash completes commands, values and files`() throws {
-        try withScan { scan in
-            let script = scan.home.appendingPathComponent("scan.bash")
-            let made = try scan.run("--generate-completion-script", "bash")
-            try Data(made.out.utf8).write(to: script)
-            func completed(_ words: String...) throws -> [String] {
-                let quoted = words.map { "'\($0)'" }.joined(separator: " ")
-                let answer = try run(
-                    "bash", "-c",
-                    """
-                    cd '\(scan.home.path)' && . '\(script.path)' || exit 1
-                    COMP_WORDS=(\(quoted)); COMP_CWORD=\(words.count - 1); COMP_LINE="${COMP_WORDS[*]}"
-                    COMP_POINT=${#COMP_LINE}
-                    complete -p scan >&2
-                    _scan scan "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
-                    printf '%s\\n' "${COMPREPLY[@]}"
-                    """)
-                try #require(answer.status == 0, "\(answer.out)")
-                return answer.out.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
-                    .filter { !$0.hasPrefix("complete ") }
-            }
-            #expect(try completed("scan", "lib") == ["library"])
-            #expect(try completed("scan", "library", "sea") == ["search"])
-            #expect(try completed("scan", "library", "list", "--status", "re") == ["reading", "read"])
-            #expect(try completed("scan", "settings", "set", "yearly") == ["yearlyGoal"])
-            #expect(try completed("scan", "restore", "scan.b") == ["scan.bash"])
-            #expect(try completed("scan", "backup", "--libr") == ["--library"])
-        }
-    }
-
-    @Test(arguments: ["zsh", "fish"])
-    func `is made for the other shells too`(shell: String) throws {
-        try withScan { scan in
-            let made = try scan.run("--generate-completion-script", shell)
-            #expect(made.status == 0 && made.out.contains("library") && made.out.contains("backup"))
-        }
-    }
 }
 
 /// True if a program is in the path.

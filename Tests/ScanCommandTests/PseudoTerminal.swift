@@ -2,16 +2,25 @@ import Foundation
 import TestTools
 import Testing
 
-/// A pseudo-terminal with the program in its foreground.
+/// A pseudo-terminal with a program in its foreground.
 final class PseudoTerminal {
     private let master: Int32
     private let process = Process()
     private var seen: [UInt8] = []
 
+    /// Runs `scan`.
+    ///
     /// - Parameter redirection: shell words after the command, such as `< file`.
-    init(_ scan: ScanProcess, _ arguments: String, redirection: String = "", columns: UInt16 = 80, rows: UInt16 = 24)
-        throws
-    {
+    convenience init(
+        _ scan: ScanProcess, _ arguments: String, redirection: String = "", columns: UInt16 = 80, rows: UInt16 = 24
+    ) throws {
+        try self.init(
+            running: "'\(ScanProcess.program.path)' \(arguments) \(redirection)", environment: scan.environment,
+            columns: columns, rows: rows)
+    }
+
+    /// - Parameter command: a command of the shell.
+    init(running command: String, environment: [String: String], columns: UInt16 = 80, rows: UInt16 = 24) throws {
         // posix_openpt() and ptsname() are not imported; these are the ioctls behind them (ioctl_tty(2)).
         master = open("/dev/ptmx", O_RDWR | O_NOCTTY)
         var (unlocked, number): (Int32, Int32) = (0, 0)
@@ -24,10 +33,9 @@ final class PseudoTerminal {
         let end = FileHandle(fileDescriptor: slave, closeOnDealloc: true)
         process.executableURL = URL(fileURLWithPath: "/usr/bin/setsid")
         process.arguments = [
-            "--ctty", "--wait", "/bin/bash", "-c",
-            "trap : INT TERM HUP; '\(ScanProcess.program.path)' \(arguments) \(redirection)",
+            "--ctty", "--wait", "/bin/bash", "-c", "trap : INT TERM HUP; \(command)",
         ]
-        process.environment = scan.environment
+        process.environment = environment
         process.currentDirectoryURL = ScanProcess.root
         process.standardInput = end
         process.standardOutput = end

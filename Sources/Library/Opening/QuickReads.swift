@@ -12,8 +12,8 @@ extension LibraryFile {
     /// for suggestions.
     ///
     /// - Returns: `nil` if there is no library, or one that has to be migrated or rolled back first.
-    /// - Throws: ``LibraryError`` if the file cannot be read, is damaged, is locked, or was written by a newer Bookplate
-    ///   or by another program.
+    /// - Throws: ``LibraryError`` if the file cannot be read, is damaged, is locked, or was written by a newer
+    ///   Bookplate or by another program.
     public static func openForQuickReads(at path: String) throws -> LibraryFile? {
         let location = LibraryLocation(path)
         do {

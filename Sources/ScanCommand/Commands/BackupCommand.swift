@@ -222,7 +222,7 @@ struct RestoreCommand: AsyncParsableCommand {
     @Argument(
         help: ArgumentHelp(
             "A backup file, or the name of a backup in one of the library's backup folders.", valueName: "backup"),
-        completion: .file())
+        completion: .values(.backup))
     var backup: String?
     @Flag(help: "Do not ask for confirmation. Without a name, restore the newest backup.") var yes = false
     @OptionGroup var paths: PathOptions

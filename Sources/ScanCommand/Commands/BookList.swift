@@ -275,22 +275,26 @@ struct ListOptions: ParsableArguments {
     var status: [Copy.Status] = []
     @Option(
         name: .customLong("tag"),
-        help: ArgumentHelp("Only books with this tag (repeat the option to allow several).", valueName: "name")
-    )
+        help: ArgumentHelp("Only books with this tag (repeat the option to allow several).", valueName: "name"),
+        completion: .values(.tag))
     var tags: [String] = []
-    @Option(help: ArgumentHelp("Only books on this shelf (repeat the option to allow several).", valueName: "name"))
+    @Option(
+        help: ArgumentHelp("Only books on this shelf (repeat the option to allow several).", valueName: "name"),
+        completion: .values(.shelf))
     var shelf: [String] = []
-    @Option(help: ArgumentHelp("Only books by this author (repeat the option to allow several).", valueName: "name"))
+    @Option(
+        help: ArgumentHelp("Only books by this author (repeat the option to allow several).", valueName: "name"),
+        completion: .values(.author))
     var author: [String] = []
     @Option(
         help: ArgumentHelp(
             "Only books in this language, such as en, de or grc (repeat the option to allow several).",
-            valueName: "code"))
+            valueName: "code"), completion: .values(.language))
     var language: [String] = []
     @Option(
         help: ArgumentHelp(
             "Only books with this rating: a number of stars from 0 to 5, or 'unrated'. 4 means at least 4 and less than 5 stars. Repeat the option to allow several ratings.",
-            valueName: "stars"))
+            valueName: "stars"), completion: .list(RatingBand.all.map(\.text)))
     var rating: [RatingBand] = []
     @Flag(help: "Only books on the wishlist.") var wishlist = false
     @Flag(help: "Only books that you own.") var owned = false
@@ -298,10 +302,12 @@ struct ListOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Only books added on these days, such as '2024', '2024-03', 'today', '2024-03-01..2024-04', '..2023' or '2024-11..'.",
-            valueName: "days"))
+            valueName: "days"), completion: .values(.day))
     var added: String?
-    @Option(help: ArgumentHelp("Only books started on these days.", valueName: "days")) var started: String?
-    @Option(help: ArgumentHelp("Only books finished on these days.", valueName: "days")) var finished: String?
+    @Option(help: ArgumentHelp("Only books started on these days.", valueName: "days"), completion: .values(.day))
+    var started: String?
+    @Option(help: ArgumentHelp("Only books finished on these days.", valueName: "days"), completion: .values(.day))
+    var finished: String?
     @Option(
         help: "The order of the books (default: for a search, best match first; otherwise, latest addition first).")
     var sort: BookQuery.Sort?

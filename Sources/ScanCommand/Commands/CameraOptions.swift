@@ -5,10 +5,14 @@ import Terminal
 
 /// The options for the camera and for the frames to request from it.
 struct CameraOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The camera: /dev/video0, /dev/bookplate, or part of its name.", valueName: "device"))
+    @Option(
+        help: ArgumentHelp("The camera: /dev/video0, /dev/bookplate, or part of its name.", valueName: "device"),
+        completion: .file())
     var device: String?
 
-    @Option(help: ArgumentHelp("The frame size to request from the camera (default: 1280x720).", valueName: "WxH"))
+    @Option(
+        help: ArgumentHelp("The frame size to request from the camera (default: 1280x720).", valueName: "WxH"),
+        completion: .list(FrameSize.usual))
     var size: FrameSize?
 
     @Option(
@@ -45,6 +49,9 @@ struct CameraOptions: ParsableArguments {
 struct FrameSize: ExpressibleByArgument, Equatable {
     var width: Int
     var height: Int
+
+    /// The sizes of most webcams, as they are written.
+    static let usual = ["640x480", "1280x720", "1920x1080"]
 
     init?(argument: String) {
         let sides = argument.lowercased().split(separator: "x", omittingEmptySubsequences: false).map { Int($0) }

@@ -37,7 +37,8 @@ struct CaptureCommand: AsyncParsableCommand {
 
     @Option(
         parsing: .upToNextOption,
-        help: ArgumentHelp("Photos, folders of photos, or - for standard input.", valueName: "file"))
+        help: ArgumentHelp("Photos, folders of photos, or - for standard input.", valueName: "file"),
+        completion: .photos)
     var image: [String] = []
 
     @OptionGroup var print: PrintOptions
@@ -48,7 +49,9 @@ struct CaptureCommand: AsyncParsableCommand {
     @Flag(help: "Read ISBNs from standard input, one per line.")
     var stdin = false
 
-    @Option(help: ArgumentHelp("Add the books to the library of this hub (see 'scan hub').", valueName: "address"))
+    @Option(
+        help: ArgumentHelp("Add the books to the library of this hub (see 'scan hub').", valueName: "address"),
+        completion: .values(.hub))
     var hub: String?
 
     @OptionGroup var live: LiveOptions

@@ -28,14 +28,17 @@ struct DecodeCommand: AsyncParsableCommand {
               scan decode --explain --picture seen.svg cover.jpg
             """)
 
-    @Argument(help: ArgumentHelp("Photos, folders of photos, or - for standard input.", valueName: "file"))
+    @Argument(
+        help: ArgumentHelp("Photos, folders of photos, or - for standard input.", valueName: "file"),
+        completion: .photos)
     var files: [String]
 
     @Flag(help: "Show which codes each stage of the decoder read, and its CPU time.")
     var explain = false
 
     @Option(
-        help: ArgumentHelp("Write an SVG picture that shows what the decoder found in one photo.", valueName: "file"))
+        help: ArgumentHelp("Write an SVG picture that shows what the decoder found in one photo.", valueName: "file"),
+        completion: .file(extensions: ["svg"]))
     var picture: String?
 
     @Flag(help: "Replace the file of --picture if it exists.")

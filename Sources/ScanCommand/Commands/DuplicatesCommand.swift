@@ -94,7 +94,8 @@ struct LibraryMergeCommand: AsyncParsableCommand {
             """)
 
     @Argument(
-        help: ArgumentHelp("The book to keep: an ISBN, an id or words from the title or authors.", valueName: "keep"))
+        help: ArgumentHelp("The book to keep: an ISBN, an id or words from the title or authors.", valueName: "keep"),
+        completion: .values(.book))
     var kept: String
     @OptionGroup var others: NamedBooks
     @Flag(help: "Also merge editions with different ISBNs, years or languages.") var editions = false

@@ -30,13 +30,16 @@ struct FindCommand: AsyncParsableCommand {
             """)
 
     @Argument(help: ArgumentHelp("Words of the title.", valueName: "title")) var words: [String] = []
-    @Option(help: ArgumentHelp("Words of the author's name.", valueName: "name")) var author: String?
+    @Option(help: ArgumentHelp("Words of the author's name.", valueName: "name"), completion: .values(.author))
+    var author: String?
     @Option(
         help: ArgumentHelp(
             "A photo of the title page or the cover, whose largest print is the title.", valueName: "file"),
-        completion: .file())
+        completion: .photos)
     var image: String?
-    @Option(help: ArgumentHelp("Your language, for the national catalogue.", valueName: "code")) var language: String?
+    @Option(
+        help: ArgumentHelp("Your language, for the national catalogue.", valueName: "code"),
+        completion: .values(.language)) var language: String?
     @Option(help: ArgumentHelp("Save the edition with this number.", valueName: "number")) var take: Int?
     @Flag(help: "Save another copy if you already own the book.") var anotherCopy = false
     @OptionGroup var preset: PresetOptions

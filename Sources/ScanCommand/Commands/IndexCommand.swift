@@ -26,12 +26,14 @@ struct IndexCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "build",
             abstract: "Build an index, and replace an existing index when the new one is complete.")
-        @Argument(help: ArgumentHelp("The dump files, .txt or .txt.gz.", valueName: "file")) var dumps: [String]
-        @Option(help: ArgumentHelp("The index file to write.", valueName: "file")) var out: String
+        @Argument(help: ArgumentHelp("The dump files, .txt or .txt.gz.", valueName: "file"), completion: .dumps)
+        var dumps: [String]
+        @Option(help: ArgumentHelp("The index file to write.", valueName: "file"), completion: .file()) var out: String
         @Option(
             help: ArgumentHelp(
                 "Keep only editions in these languages, such as de,en.",
-                discussion: "If an edition states no language, that of its ISBN counts.", valueName: "codes"))
+                discussion: "If an edition states no language, that of its ISBN counts.", valueName: "codes"),
+            completion: .values(.language))
         var language: String?
         @Option(
             help: ArgumentHelp(
@@ -55,8 +57,11 @@ struct IndexCommand: AsyncParsableCommand {
             commandName: "update",
             abstract: "Build an index again from newer dumps, with the same options.",
             discussion: "Until the new index is complete, the old one goes on answering.")
-        @Argument(help: ArgumentHelp("The dump files, .txt or .txt.gz.", valueName: "file")) var dumps: [String]
-        @Option(help: ArgumentHelp("The index file (default: the one in the settings).", valueName: "file"))
+        @Argument(help: ArgumentHelp("The dump files, .txt or .txt.gz.", valueName: "file"), completion: .dumps)
+        var dumps: [String]
+        @Option(
+            help: ArgumentHelp("The index file (default: the one in the settings).", valueName: "file"),
+            completion: .file(extensions: ["sqlite"]))
         var out: String?
         @OptionGroup var paths: PathOptions
 
@@ -70,8 +75,10 @@ struct IndexCommand: AsyncParsableCommand {
 
     struct Info: ParsableCommand {
         static let configuration = CommandConfiguration(commandName: "info", abstract: "Show the contents of an index.")
-        @Argument(help: ArgumentHelp("The index (default: the one in the settings).", valueName: "file")) var file:
-            String?
+        @Argument(
+            help: ArgumentHelp("The index (default: the one in the settings).", valueName: "file"),
+            completion: .file(extensions: ["sqlite"]))
+        var file: String?
         @OptionGroup var paths: PathOptions
         @OptionGroup var output: OutputOptions
 

@@ -57,7 +57,9 @@ struct IntakeCommand: AsyncParsableCommand {
             abstract: "Confirm captured books one by one, or use --yes to save every book that was identified.",
             discussion: "  scan intake confirm\n  scan intake confirm --yes 9780441478125")
 
-        @Argument(help: ArgumentHelp("Ids or ISBNs (default: all waiting items).", valueName: "item"))
+        @Argument(
+            help: ArgumentHelp("Ids or ISBNs (default: all waiting items).", valueName: "item"),
+            completion: .values(.waitingItem))
         var names: [String] = []
 
         @OptionGroup var confirming: ConfirmOptions
@@ -93,7 +95,7 @@ struct IntakeCommand: AsyncParsableCommand {
             commandName: "edit", abstract: "Edit the details of a waiting item before it is saved.",
             discussion: "  scan intake edit 9783161484100 --title \"The one with the blue cover\"")
 
-        @Argument(help: ArgumentHelp("The id or ISBN.", valueName: "item"))
+        @Argument(help: ArgumentHelp("The id or ISBN.", valueName: "item"), completion: .values(.waitingItem))
         var name: String
 
         @OptionGroup var fields: MetadataOptions
@@ -132,7 +134,7 @@ struct IntakeCommand: AsyncParsableCommand {
             commandName: "skip", abstract: "Take items out of the queue without saving them.",
             discussion: "  scan intake skip 9783161484100", aliases: ["dismiss"])
 
-        @Argument(help: ArgumentHelp("Ids or ISBNs.", valueName: "item"))
+        @Argument(help: ArgumentHelp("Ids or ISBNs.", valueName: "item"), completion: .values(.waitingItem))
         var names: [String]
 
         @OptionGroup var paths: PathOptions

@@ -300,7 +300,8 @@ struct LibraryRefreshCommand: AsyncParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "The books: an ISBN, an id or words from the title for each (default: all books).", valueName: "book"))
+            "The books: an ISBN, an id or words from the title for each (default: all books).", valueName: "book"),
+        completion: .values(.book))
     var names: [String] = []
     @Flag(help: "Query the sources even if their answers are already known.") var again = false
     @OptionGroup var paths: PathOptions
@@ -430,7 +431,7 @@ struct LibraryPurgeCommand: AsyncParsableCommand {
     @Argument(
         help: ArgumentHelp(
             "The books in the trash: an ISBN, an id or words from the title for each. Put several words in quotes.",
-            valueName: "book"))
+            valueName: "book"), completion: .values(.trashedBook))
     var names: [String] = []
     @Flag(help: "Delete everything in the trash.") var all = false
     @Flag(help: "Do not ask for confirmation.") var yes = false

@@ -9,13 +9,15 @@ import Station
 struct LiveOptions: ParsableArguments {
     @OptionGroup var camera: CameraOptions
 
-    @Option(help: ArgumentHelp("Read an MJPEG stream or PGM frames from standard input.", valueName: "-"))
+    @Option(
+        help: ArgumentHelp("Read an MJPEG stream or PGM frames from standard input.", valueName: "-"),
+        completion: .list(["-"]))
     var frames: String?
 
     @Option(
         help: ArgumentHelp(
             "Read this handheld scanner exclusively, so that other programs do not get its input.",
-            valueName: "/dev/input/by-id/..."))
+            valueName: "/dev/input/by-id/..."), completion: .file())
     var scanner: String?
 
     func validate() throws {

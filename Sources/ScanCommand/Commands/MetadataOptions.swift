@@ -13,12 +13,12 @@ struct MetadataOptions: ParsableArguments {
         name: .customLong("author"),
         help: ArgumentHelp(
             "An author (can be repeated, in the order of the title page). \"Name:editor\" adds a role.",
-            valueName: "name"))
+            valueName: "name"), completion: .values(.author))
     var authors: [String] = []
 
     @Option(
         name: .customLong("translator"),
-        help: ArgumentHelp("A translator (can be repeated).", valueName: "name"))
+        help: ArgumentHelp("A translator (can be repeated).", valueName: "name"), completion: .values(.author))
     var translators: [String] = []
 
     @Option(help: ArgumentHelp("The nationality of the first author.", valueName: "country"))
@@ -29,10 +29,16 @@ struct MetadataOptions: ParsableArguments {
             "The date of publication: 1969, 1969-03, or as it is printed in the book.", valueName: "date"))
     var published: String?
     @Option(help: "The number of pages; 0 clears it.") var pages: Int?
-    @Option(help: ArgumentHelp("The ISO 639 code of the book's language.", valueName: "code")) var language: String?
-    @Option(help: ArgumentHelp("The ISO 639 code of the language in which the book was written.", valueName: "code"))
+    @Option(
+        help: ArgumentHelp("The ISO 639 code of the book's language.", valueName: "code"),
+        completion: .values(.language)) var language: String?
+    @Option(
+        help: ArgumentHelp("The ISO 639 code of the language in which the book was written.", valueName: "code"),
+        completion: .values(.language))
     var originalLanguage: String?
-    @Option(help: ArgumentHelp("The format: 'physical', 'digital' or 'audiobook'.", valueName: "format"))
+    @Option(
+        help: ArgumentHelp("The format: 'physical', 'digital' or 'audiobook'.", valueName: "format"),
+        completion: .list(["physical", "digital", "audiobook"]))
     var format: String?
     @Option(help: "The series to which the book belongs.") var series: String?
     @Option(help: ArgumentHelp("The book's number in the series.", valueName: "number")) var seriesNumber: String?

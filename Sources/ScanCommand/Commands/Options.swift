@@ -7,17 +7,19 @@ import Terminal
 
 /// The options of every command that uses the library or the sources.
 struct PathOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The library file.", valueName: "file"), completion: .file())
+    @Option(help: ArgumentHelp("The library file.", valueName: "file"), completion: .file(extensions: ["sqlite"]))
     var library: String?
 
-    @Option(help: ArgumentHelp("The file of the offline index.", valueName: "file"), completion: .file())
+    @Option(
+        help: ArgumentHelp("The file of the offline index.", valueName: "file"),
+        completion: .file(extensions: ["sqlite"]))
     var index: String?
 
     @Flag(help: "Do not contact any online source.")
     var offline = false
 
     // Only `scan reader --help` explains it, because most libraries have one reader.
-    @Option(help: ArgumentHelp("The reader.", valueName: "name", visibility: .hidden))
+    @Option(help: ArgumentHelp("The reader.", valueName: "name", visibility: .hidden), completion: .values(.reader))
     var reader: String?
 
     func settings() throws -> Settings {
@@ -33,8 +35,10 @@ struct PathOptions: ParsableArguments {
 /// The book that a command applies to. If the user names it by several words, they need no quotes, because no other
 /// argument follows them.
 struct NamedBook: ParsableArguments {
-    @Argument(help: ArgumentHelp("An ISBN, an id, or words from the title or authors.", valueName: "book")) var words:
-        [String]
+    @Argument(
+        help: ArgumentHelp("An ISBN, an id, or words from the title or authors.", valueName: "book"),
+        completion: .values(.bookWords))
+    var words: [String]
 
     var name: String { words.joined(separator: " ") }
 }
@@ -44,7 +48,7 @@ struct NamedBooks: ParsableArguments {
     @Argument(
         help: ArgumentHelp(
             "The books: an ISBN, an id or words from the title or authors for each. Put several words in quotes.",
-            valueName: "book"))
+            valueName: "book"), completion: .values(.book))
     var names: [String]
 }
 
@@ -67,11 +71,12 @@ extension ColorChoice: ExpressibleByArgument {}
 
 /// The preset that a batch gives to every book it saves.
 struct PresetOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Put the books on this shelf.", valueName: "name"))
+    @Option(help: ArgumentHelp("Put the books on this shelf.", valueName: "name"), completion: .values(.shelf))
     var shelf: String?
 
     @Option(
-        name: .customLong("tag"), help: ArgumentHelp("Add this tag to the books (can be repeated).", valueName: "name"))
+        name: .customLong("tag"), help: ArgumentHelp("Add this tag to the books (can be repeated).", valueName: "name"),
+        completion: .values(.tag))
     var tags: [String] = []
 
     @Option(help: ArgumentHelp("Give the books this status.", valueName: "status"))
@@ -145,7 +150,8 @@ struct CopyFactOptions: ParsableArguments {
     @Flag(help: "Do not count the book towards a cultural goal.") var noCulturalGoal = false
     @Option(
         help: ArgumentHelp(
-            "The day on which the book was added: 2026-01-15, 'today' or 'yesterday'.", valueName: "day"))
+            "The day on which the book was added: 2026-01-15, 'today' or 'yesterday'.", valueName: "day"),
+        completion: .values(.day))
     var added: String?
 
     enum Recommendation: EnumerableFlag {
@@ -218,11 +224,17 @@ struct CopyFactOptions: ParsableArguments {
 
 /// The facts about a copy that can be changed later, in addition to ``CopyFactOptions``.
 struct CopyOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Put the book on this shelf; \"\" takes it off its shelf.", valueName: "name"))
+    @Option(
+        help: ArgumentHelp("Put the book on this shelf; \"\" takes it off its shelf.", valueName: "name"),
+        completion: .values(.shelf))
     var shelf: String?
-    @Option(name: .customLong("tag"), help: ArgumentHelp("Add this tag (can be repeated).", valueName: "name"))
+    @Option(
+        name: .customLong("tag"), help: ArgumentHelp("Add this tag (can be repeated).", valueName: "name"),
+        completion: .values(.tag))
     var tags: [String] = []
-    @Option(name: .customLong("untag"), help: ArgumentHelp("Remove this tag (can be repeated).", valueName: "name"))
+    @Option(
+        name: .customLong("untag"), help: ArgumentHelp("Remove this tag (can be repeated).", valueName: "name"),
+        completion: .values(.tag))
     var untags: [String] = []
     @Option(help: ArgumentHelp("The new status of the book.", valueName: "status")) var status: Copy.Status?
     @Flag(inversion: .prefixedNo, help: "Put the book on the wishlist, or take it off the wishlist.")

@@ -11,7 +11,7 @@ struct QueryArguments: ParsableArguments {
         parsing: .allUnrecognized,
         help: ArgumentHelp(
             "Words to search for, and conditions such as author:camus, -tag:sf, pages:..200 or added-. To see all of them, run 'scan filter fields'.",
-            valueName: "query"))
+            valueName: "query"), completion: .values(.query))
     var words: [String] = []
 
     var text: String { QueryParser.query(fromArguments: words) }

@@ -44,7 +44,7 @@ struct Scan: AsyncParsableCommand {
             StatsCommand.self,
             UndoCommand.self, RedoCommand.self, ImportCommand.self, ExportCommand.self, BackupCommand.self,
             RestoreCommand.self, IndexCommand.self, DevicesCommand.self, DoctorCommand.self, SettingsCommand.self,
-            KioskCommand.self, HubCommand.self, ReadPhotoCommand.self,
+            KioskCommand.self, HubCommand.self, CompletionCommand.self, CompleteCommand.self, ReadPhotoCommand.self,
         ],
         defaultSubcommand: CaptureCommand.self)
 
@@ -54,7 +54,8 @@ struct Scan: AsyncParsableCommand {
         mallopt(M_ARENA_MAX, 2)
         var command: any ParsableCommand
         do {
-            command = try parseAsRoot()
+            command = try parseAsRoot(
+                CompletionCommand.replacingOption(in: Array(CommandLine.arguments.dropFirst())))
         } catch {
             exit(withError: error)
         }

@@ -89,7 +89,8 @@ struct SettingsCommand: AsyncParsableCommand {
         @Argument(help: "The name of the setting.", completion: .list(NamedSetting.allValueStrings)) var name:
             NamedSetting
         @Argument(
-            help: "The value; - reads it from standard input, so that an API key does not get into the shell history.")
+            help: "The value; - reads it from standard input, so that an API key does not get into the shell history.",
+            completion: .values(.settingValue))
         var value: String
         @OptionGroup var paths: PathOptions
 

@@ -83,7 +83,9 @@ struct RedoCommand: AsyncParsableCommand {
 
 /// The options with which a person lists changes or chooses one of them.
 struct ChangeOptions: ParsableArguments {
-    @Argument(help: ArgumentHelp("A change: its id, or the end of the id as --list shows it.", valueName: "id"))
+    @Argument(
+        help: ArgumentHelp("A change: its id, or the end of the id as --list shows it.", valueName: "id"),
+        completion: .values(.change))
     var name: String?
     @Flag(help: "List the changes, the latest first.") var list = false
     @Option(help: "The maximum number of changes to list (default: 50, or all with --json, --format or --tsv).")

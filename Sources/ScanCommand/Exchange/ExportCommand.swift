@@ -29,7 +29,8 @@ struct ExportCommand: AsyncParsableCommand {
     enum Format: String, ExpressibleByArgument, CaseIterable { case json, csv, timeline }
 
     @Argument(help: "The format: 'json', 'csv' or 'timeline'.") var format: Format = .json
-    @Option(help: ArgumentHelp("The file to write (default: standard output).", valueName: "file")) var to: String?
+    @Option(help: ArgumentHelp("The file to write (default: standard output).", valueName: "file"), completion: .file())
+    var to: String?
     @Flag(help: "Replace the file if it exists.") var force = false
     @Flag(
         name: .customLong("public"),

@@ -24,16 +24,20 @@ struct ImportCommand: AsyncParsableCommand {
               gunzip -c export.json.gz | scan import -
             """)
 
-    @Argument(help: ArgumentHelp("The files to import; - for standard input.", valueName: "file")) var files: [String]
+    @Argument(
+        help: ArgumentHelp("The files to import; - for standard input.", valueName: "file"),
+        completion: .file(extensions: ["csv", "tsv", "json", "jsonl"])) var files: [String]
     @Flag(help: "Show what would happen, without changing anything.") var dryRun = false
     @Flag(help: "Print every row, not only flagged and refused ones.") var verbose = false
     @Option(
         help: ArgumentHelp(
             "The format, if it is not recognised: goodreads, storyGraph, libraryThing, openreads or csv.",
             valueName: "name")) var format: ExchangeFormat?
-    @Option(help: ArgumentHelp("Put the books on this shelf.", valueName: "name")) var shelf: String?
+    @Option(help: ArgumentHelp("Put the books on this shelf.", valueName: "name"), completion: .values(.shelf))
+    var shelf: String?
     @Option(
-        name: .customLong("tag"), help: ArgumentHelp("Add this tag to the books (can be repeated).", valueName: "name"))
+        name: .customLong("tag"), help: ArgumentHelp("Add this tag to the books (can be repeated).", valueName: "name"),
+        completion: .values(.tag))
     var tags: [String] = []
     @Flag(help: "Mark the books as owned, even if the file says otherwise.") var owned = false
     @OptionGroup var paths: PathOptions

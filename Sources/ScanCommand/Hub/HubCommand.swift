@@ -33,7 +33,8 @@ struct HubCommand: AsyncParsableCommand {
 /// The hub to use, if this station is paired with several.
 struct NamedHub: ParsableArguments {
     @Argument(
-        help: ArgumentHelp("The hub's address; not needed if this station has only one hub.", valueName: "address"))
+        help: ArgumentHelp("The hub's address; not needed if this station has only one hub.", valueName: "address"),
+        completion: .values(.hub))
     var address: String?
 }
 
@@ -217,7 +218,9 @@ struct HubRevokeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "revoke", abstract: "Revoke a station's token, but keep the books that it sent.")
 
-    @Argument(help: ArgumentHelp("The station, as 'scan hub stations' lists it.", valueName: "name")) var name: String
+    @Argument(
+        help: ArgumentHelp("The station, as 'scan hub stations' lists it.", valueName: "name"),
+        completion: .values(.station)) var name: String
     @OptionGroup var paths: PathOptions
     @OptionGroup var output: OutputOptions
 

@@ -16,9 +16,9 @@ struct AnnotationListing<Content: PrintedAnnotation>: AsyncParsableCommand {
     }
     @Argument(
         help: ArgumentHelp(
-            "An ISBN, an id, or words from the title or authors (default: all books).", valueName: "book")) var words:
-        [String] =
-            []
+            "An ISBN, an id, or words from the title or authors (default: all books).", valueName: "book"),
+        completion: .values(.bookWords))
+    var words: [String] = []
     @Option(
         help: ArgumentHelp(
             "If no book is given: the maximum number of \(Content.noun)s to list (default: 50, or all with --json, --format or --tsv)."
@@ -77,7 +77,8 @@ struct AnnotationDeletion<Content: PrintedAnnotation>: AsyncParsableCommand {
     }
     @Argument(
         help: ArgumentHelp(
-            "The id of each \(Content.noun), or the last four or more characters of the id.", valueName: Content.noun))
+            "The id of each \(Content.noun), or the last four or more characters of the id.", valueName: Content.noun),
+        completion: .values(Content.values))
     var names: [String]
     @Flag(help: "Do not ask for confirmation.") var yes = false
     @OptionGroup var paths: PathOptions
@@ -114,6 +115,8 @@ protocol PrintedAnnotation: Sendable, Equatable {
     /// The fields of the lists.
     static var fields: RowFields { get }
     static var noun: String { get }
+    /// The ids that are completed.
+    static var values: CompletedValue { get }
     /// The preposition before the book: "on" as in "a note on a book", or "from" as in "a quote from a book".
     static var preposition: String { get }
     static func refusal(_ name: String) -> AnnotationRefusal
@@ -131,6 +134,7 @@ extension Note: PrintedAnnotation {
     static let table = TableWithIDs.note
     static var fields: RowFields { .notes }
     static let noun = "note"
+    static let values = CompletedValue.note
     static let preposition = "on"
     static func refusal(_ name: String) -> AnnotationRefusal { .noSuchNote(name) }
     static func all(of copy: ID<Copy>, in library: LibraryFile) async throws -> [Note] {
@@ -153,6 +157,7 @@ extension Quote: PrintedAnnotation {
     static let table = TableWithIDs.quote
     static var fields: RowFields { .quotes }
     static let noun = "quote"
+    static let values = CompletedValue.quote
     static let preposition = "from"
     static func refusal(_ name: String) -> AnnotationRefusal { .noSuchQuote(name) }
     static func all(of copy: ID<Copy>, in library: LibraryFile) async throws -> [Quote] {
@@ -272,7 +277,8 @@ struct NoteCommand: AsyncParsableCommand {
             discussion: "  scan note add dune \"Ask Ada about the ending.\" --kind discussion")
         @Argument(
             help: ArgumentHelp(
-                "An ISBN, an id or words from the title or authors. Put several words in quotes.", valueName: "book"))
+                "An ISBN, an id or words from the title or authors. Put several words in quotes.", valueName: "book"),
+            completion: .values(.book))
         var name: String
         @Argument(help: "The note, at most 5,000 characters; - reads it from standard input.") var text: String
         @Option(help: "The kind: 'note', or 'discussion' for a book club.") var kind: Note.Kind = .note
@@ -297,7 +303,8 @@ struct NoteCommand: AsyncParsableCommand {
             commandName: "edit", abstract: "Change a note, and keep its date.",
             discussion: "  scan note edit 3fa2c1 \"It was the butler.\"")
         @Argument(
-            help: ArgumentHelp("The note's id, or the last four or more characters of the id.", valueName: "note"))
+            help: ArgumentHelp("The note's id, or the last four or more characters of the id.", valueName: "note"),
+            completion: .values(.note))
         var name: String
         @Argument(help: "The new text; - reads it from standard input.") var text: String?
         @Option(help: "The new kind: 'note' or 'discussion'.") var kind: Note.Kind?
@@ -356,7 +363,8 @@ struct QuoteCommand: AsyncParsableCommand {
             discussion: "  scan quote add dune \"Fear is the mind-killer.\" --page 8")
         @Argument(
             help: ArgumentHelp(
-                "An ISBN, an id or words from the title or authors. Put several words in quotes.", valueName: "book"))
+                "An ISBN, an id or words from the title or authors. Put several words in quotes.", valueName: "book"),
+            completion: .values(.book))
         var name: String
         @Argument(help: "The passage, at most 5,000 characters; - reads it from standard input.") var text: String
         @Option(help: "The number of the page with the passage.") var page: Int?
@@ -382,7 +390,8 @@ struct QuoteCommand: AsyncParsableCommand {
             commandName: "edit", abstract: "Change a quote, and keep its date.",
             discussion: "  scan quote edit 3fa2c1 --page 9")
         @Argument(
-            help: ArgumentHelp("The quote's id, or the last four or more characters of the id.", valueName: "quote"))
+            help: ArgumentHelp("The quote's id, or the last four or more characters of the id.", valueName: "quote"),
+            completion: .values(.quote))
         var name: String
         @Argument(help: "The new text; - reads it from standard input.") var text: String?
         @Option(help: "The number of the page with the passage; 0 clears it.") var page: Int?

@@ -51,8 +51,8 @@ struct AuthorCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "rename", abstract: "Rename an author in all books.",
             discussion: "  scan author rename \"JRR Tolkien\" \"J. R. R. Tolkien\"")
-        @Argument(help: "The author's name.") var name: String
-        @Argument(help: "The new name.") var newName: String
+        @Argument(help: "The author's name.", completion: .values(.author)) var name: String
+        @Argument(help: "The new name.", completion: .values(.author)) var newName: String
         @OptionGroup var paths: PathOptions
         @OptionGroup var output: OutputOptions
 
@@ -67,8 +67,9 @@ struct AuthorCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "merge", abstract: "Merge authors into an existing one (to undo this, run 'scan undo').",
             discussion: "  scan author merge \"J.K. Rowling\" --into \"J. K. Rowling\"")
-        @Argument(help: "The authors to merge.") var names: [String]
-        @Option(help: ArgumentHelp("The author to keep.", valueName: "name")) var into: String
+        @Argument(help: "The authors to merge.", completion: .values(.author)) var names: [String]
+        @Option(help: ArgumentHelp("The author to keep.", valueName: "name"), completion: .values(.author)) var into:
+            String
         @Flag(help: "Do not ask for confirmation.") var yes = false
         @OptionGroup var paths: PathOptions
         @OptionGroup var output: OutputOptions
@@ -86,7 +87,7 @@ struct AuthorCommand: AsyncParsableCommand {
             commandName: "delete",
             abstract: "Remove authors from all their books, but keep the books (to undo this, run 'scan undo').",
             discussion: "  scan author delete \"Penguin Classics\"")
-        @Argument(help: "The authors to delete.") var names: [String]
+        @Argument(help: "The authors to delete.", completion: .values(.author)) var names: [String]
         @Flag(help: "Do not ask for confirmation.") var yes = false
         @OptionGroup var paths: PathOptions
         @OptionGroup var output: OutputOptions

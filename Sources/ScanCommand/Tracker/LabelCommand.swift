@@ -30,6 +30,8 @@ protocol LabelTexts {
 
 extension LabelTexts {
     static var noun: String { kind.rawValue }
+    /// The names that are completed.
+    static var values: CompletedValue { kind == .tag ? .tag : .shelf }
 }
 
 /// The texts for tags. A book can have any number of tags.
@@ -113,11 +115,11 @@ struct LabelCommand<Texts: LabelTexts>: AsyncParsableCommand {
 
     struct Add: AsyncParsableCommand {
         static var configuration: CommandConfiguration { LabelCommand.configuration("add", Texts.add) }
-        @Argument(help: "The \(Texts.noun).") var name: String
+        @Argument(help: "The \(Texts.noun).", completion: .values(Texts.values)) var name: String
         @Argument(
             help: ArgumentHelp(
                 "The books: an ISBN, an id or words from the title or authors for each. Put several words in quotes. Without books, the \(Texts.noun) is only created.",
-                valueName: "book"))
+                valueName: "book"), completion: .values(.book))
         var books: [String] = []
         @OptionGroup var paths: PathOptions
         @OptionGroup var output: OutputOptions
@@ -129,7 +131,7 @@ struct LabelCommand<Texts: LabelTexts>: AsyncParsableCommand {
 
     struct Remove: AsyncParsableCommand {
         static var configuration: CommandConfiguration { LabelCommand.configuration("remove", Texts.remove) }
-        @Argument(help: "The \(Texts.noun).") var name: String
+        @Argument(help: "The \(Texts.noun).", completion: .values(Texts.values)) var name: String
         @OptionGroup var books: NamedBooks
         @OptionGroup var paths: PathOptions
         @OptionGroup var output: OutputOptions
@@ -141,8 +143,8 @@ struct LabelCommand<Texts: LabelTexts>: AsyncParsableCommand {
 
     struct Rename: AsyncParsableCommand {
         static var configuration: CommandConfiguration { LabelCommand.configuration("rename", Texts.rename) }
-        @Argument(help: "The \(Texts.noun).") var name: String
-        @Argument(help: "The new name of the \(Texts.noun).") var newName: String
+        @Argument(help: "The \(Texts.noun).", completion: .values(Texts.values)) var name: String
+        @Argument(help: "The new name of the \(Texts.noun).", completion: .values(Texts.values)) var newName: String
         @OptionGroup var paths: PathOptions
         @OptionGroup var output: OutputOptions
 
@@ -153,8 +155,9 @@ struct LabelCommand<Texts: LabelTexts>: AsyncParsableCommand {
 
     struct Merge: AsyncParsableCommand {
         static var configuration: CommandConfiguration { LabelCommand.configuration("merge", Texts.merge) }
-        @Argument(help: "The \(Texts.plural) to merge.") var names: [String]
-        @Option(help: ArgumentHelp("The \(Texts.noun) to keep.", valueName: "name")) var into: String
+        @Argument(help: "The \(Texts.plural) to merge.", completion: .values(Texts.values)) var names: [String]
+        @Option(help: ArgumentHelp("The \(Texts.noun) to keep.", valueName: "name"), completion: .values(Texts.values))
+        var into: String
         @Flag(help: "Do not ask for confirmation.") var yes = false
         @OptionGroup var paths: PathOptions
         @OptionGroup var output: OutputOptions
@@ -166,7 +169,7 @@ struct LabelCommand<Texts: LabelTexts>: AsyncParsableCommand {
 
     struct Delete: AsyncParsableCommand {
         static var configuration: CommandConfiguration { LabelCommand.configuration("delete", Texts.delete) }
-        @Argument(help: "The \(Texts.plural) to delete.") var names: [String]
+        @Argument(help: "The \(Texts.plural) to delete.", completion: .values(Texts.values)) var names: [String]
         @Flag(help: "Do not ask for confirmation.") var yes = false
         @OptionGroup var paths: PathOptions
         @OptionGroup var output: OutputOptions

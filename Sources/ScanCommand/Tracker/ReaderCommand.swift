@@ -46,7 +46,7 @@ struct ReaderCommand: AsyncParsableCommand {
     struct Rename: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "rename", abstract: "Rename a reader.", discussion: "  scan reader rename Anna Anne")
-        @Argument(help: ArgumentHelp("The reader.", valueName: "name")) var name: String
+        @Argument(help: ArgumentHelp("The reader.", valueName: "name"), completion: .values(.reader)) var name: String
         @Argument(help: ArgumentHelp("The new name.", valueName: "new-name")) var newName: String
         @OptionGroup var action: ReaderAction
 
@@ -59,7 +59,7 @@ struct ReaderCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "colour", abstract: "Choose one of the eight colours of a reader.",
             discussion: "  scan reader colour Anna 3")
-        @Argument(help: ArgumentHelp("The reader.", valueName: "name")) var name: String
+        @Argument(help: ArgumentHelp("The reader.", valueName: "name"), completion: .values(.reader)) var name: String
         @Argument(help: ArgumentHelp("The colour, from 1 to 8.", valueName: "number")) var colour: Int
         @OptionGroup var action: ReaderAction
 
@@ -79,7 +79,7 @@ struct ReaderCommand: AsyncParsableCommand {
             commandName: "delete",
             abstract: "Move a reader, with all that is the reader's own, to the trash for 30 days. Books stay.",
             discussion: "  scan reader delete Anna")
-        @Argument(help: ArgumentHelp("The reader.", valueName: "name")) var name: String
+        @Argument(help: ArgumentHelp("The reader.", valueName: "name"), completion: .values(.reader)) var name: String
         @OptionGroup var action: ReaderAction
 
         func run() async throws {
@@ -91,7 +91,8 @@ struct ReaderCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "restore", abstract: "Take a reader out of the trash.",
             discussion: "  scan reader restore Anna")
-        @Argument(help: ArgumentHelp("The reader.", valueName: "name")) var name: String
+        @Argument(help: ArgumentHelp("The reader.", valueName: "name"), completion: .values(.deletedReader)) var name:
+            String
         @OptionGroup var action: ReaderAction
 
         func run() async throws {
@@ -116,7 +117,9 @@ extension ReaderCommand {
 
                   scan reader pin Anna
                 """)
-        @Argument(help: ArgumentHelp("The reader (default: the first one).", valueName: "name")) var name: String?
+        @Argument(
+            help: ArgumentHelp("The reader (default: the first one).", valueName: "name"), completion: .values(.reader))
+        var name: String?
         @Flag(help: "Remove the PIN.") var remove = false
         @OptionGroup var action: ReaderAction
 
@@ -134,7 +137,9 @@ extension ReaderCommand {
             commandName: "unlock",
             abstract: "Show the private notes and quotes of a reader with a PIN in this terminal, for 15 minutes.",
             discussion: "  scan reader unlock Anna")
-        @Argument(help: ArgumentHelp("The reader (default: the first one).", valueName: "name")) var name: String?
+        @Argument(
+            help: ArgumentHelp("The reader (default: the first one).", valueName: "name"), completion: .values(.reader))
+        var name: String?
         @OptionGroup var action: ReaderAction
 
         func run() async throws {
@@ -164,7 +169,9 @@ extension ReaderCommand {
         static let configuration = CommandConfiguration(
             commandName: "lock", abstract: "Lock a reader again in this terminal.",
             discussion: "  scan reader lock Anna")
-        @Argument(help: ArgumentHelp("The reader (default: the first one).", valueName: "name")) var name: String?
+        @Argument(
+            help: ArgumentHelp("The reader (default: the first one).", valueName: "name"), completion: .values(.reader))
+        var name: String?
         @OptionGroup var action: ReaderAction
 
         func run() async throws {

@@ -24,7 +24,9 @@ struct ReadingCommand: AsyncParsableCommand {
 
     /// The option for the day on which the status changed.
     struct DayOption: ParsableArguments {
-        @Option(help: ArgumentHelp("The day of the change (default: today).", valueName: "day")) var on: String?
+        @Option(
+            help: ArgumentHelp("The day of the change (default: today).", valueName: "day"), completion: .values(.day))
+        var on: String?
 
         func day() throws -> CalendarDay? { try on.map { try LocalTime.current.day($0, for: "--on") } }
     }
@@ -130,9 +132,13 @@ struct ReadingDates: AsyncParsableCommand {
             "The number of the reading (1 is the oldest; default: the one that gives the book its status).",
             valueName: "n"))
     var number: Int?
-    @Option(help: ArgumentHelp("The day on which you started the book.", valueName: "day")) var started: String?
-    @Option(help: ArgumentHelp("The day on which you finished the book.", valueName: "day")) var finished: String?
-    @Option(help: ArgumentHelp("The day on which you stopped reading the book.", valueName: "day")) var stopped: String?
+    @Option(help: ArgumentHelp("The day on which you started the book.", valueName: "day"), completion: .values(.day))
+    var started: String?
+    @Option(help: ArgumentHelp("The day on which you finished the book.", valueName: "day"), completion: .values(.day))
+    var finished: String?
+    @Option(
+        help: ArgumentHelp("The day on which you stopped reading the book.", valueName: "day"),
+        completion: .values(.day)) var stopped: String?
     @OptionGroup var action: ReadingAction
 
     func run() async throws {
@@ -172,9 +178,13 @@ struct ReadingAdd: AsyncParsableCommand {
               scan reading add dune --started 1999-07 --finished 1999-08
             """)
     @OptionGroup var book: NamedBook
-    @Option(help: ArgumentHelp("The day on which you started the book.", valueName: "day")) var started: String?
-    @Option(help: ArgumentHelp("The day on which you finished the book.", valueName: "day")) var finished: String?
-    @Option(help: ArgumentHelp("The day on which you stopped reading the book.", valueName: "day")) var stopped: String?
+    @Option(help: ArgumentHelp("The day on which you started the book.", valueName: "day"), completion: .values(.day))
+    var started: String?
+    @Option(help: ArgumentHelp("The day on which you finished the book.", valueName: "day"), completion: .values(.day))
+    var finished: String?
+    @Option(
+        help: ArgumentHelp("The day on which you stopped reading the book.", valueName: "day"),
+        completion: .values(.day)) var stopped: String?
     @OptionGroup var action: ReadingAction
 
     func run() async throws {
@@ -222,15 +232,18 @@ struct ReadingDelete: AsyncParsableCommand {
 struct ReadingDayOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The day on which you started the book (not allowed with --status toRead).", valueName: "day"))
+            "The day on which you started the book (not allowed with --status toRead).", valueName: "day"),
+        completion: .values(.day))
     var started: String?
     @Option(
         help: ArgumentHelp(
-            "The day on which you finished the book (allowed only with --status read).", valueName: "day"))
+            "The day on which you finished the book (allowed only with --status read).", valueName: "day"),
+        completion: .values(.day))
     var finished: String?
     @Option(
         help: ArgumentHelp(
-            "The day on which you stopped reading the book (allowed only with --status dnf).", valueName: "day"))
+            "The day on which you stopped reading the book (allowed only with --status dnf).", valueName: "day"),
+        completion: .values(.day))
     var stopped: String?
 
     /// Checks that the given days are allowed for the status of the book.
@@ -269,9 +282,12 @@ struct ReadingPage: AsyncParsableCommand {
               scan reading page dune 100 --on yesterday
             """)
     @Argument(
-        help: ArgumentHelp("The book (default: the only book you are reading), then the page.", valueName: "book page"))
+        help: ArgumentHelp("The book (default: the only book you are reading), then the page.", valueName: "book page"),
+        completion: .values(.bookWords))
     var words: [String]
-    @Option(help: ArgumentHelp("When you reached this point (default: now).", valueName: "day")) var on: String?
+    @Option(
+        help: ArgumentHelp("When you reached this point (default: now).", valueName: "day"), completion: .values(.day))
+    var on: String?
     @OptionGroup var action: ReadingAction
 
     func run() async throws {
@@ -291,9 +307,12 @@ struct ReadingPercent: AsyncParsableCommand {
         discussion: "  scan reading percent 38\n  scan reading percent dune 37.5")
     @Argument(
         help: ArgumentHelp(
-            "The book (default: the only book you are reading), then the percentage.", valueName: "book percent"))
+            "The book (default: the only book you are reading), then the percentage.", valueName: "book percent"),
+        completion: .values(.bookWords))
     var words: [String]
-    @Option(help: ArgumentHelp("When you reached this point (default: now).", valueName: "day")) var on: String?
+    @Option(
+        help: ArgumentHelp("When you reached this point (default: now).", valueName: "day"), completion: .values(.day))
+    var on: String?
     @OptionGroup var action: ReadingAction
 
     func run() async throws {

@@ -147,8 +147,9 @@ struct SessionList: AsyncParsableCommand {
         discussion: "  scan session list dune\n  scan session list --limit 10")
     @Argument(
         help: ArgumentHelp(
-            "An ISBN, an id, or words from the title or authors (default: all books).", valueName: "book")) var words:
-        [String] = []
+            "An ISBN, an id, or words from the title or authors (default: all books).", valueName: "book"),
+        completion: .values(.bookWords))
+    var words: [String] = []
     @Option(help: "The maximum number of sessions (default: 50, or all with --json, --format or --tsv).")
     var limit: Int?
     @Option(help: "The number of sessions to leave out, starting with the newest.") var offset = 0
@@ -283,7 +284,8 @@ struct SessionEditing: AsyncParsableCommand {
         commandName: "edit", abstract: "Edit a session, and with it the progress that it recorded.",
         discussion: "  scan session edit 1f2e3d4c --minutes 40 --to-page 175")
     @Argument(
-        help: ArgumentHelp("The session's id, or the last four or more characters of the id.", valueName: "session"))
+        help: ArgumentHelp("The session's id, or the last four or more characters of the id.", valueName: "session"),
+        completion: .values(.session))
     var name: String
     @OptionGroup var times: SessionTimes
     @OptionGroup var paths: PathOptions
@@ -313,7 +315,8 @@ struct SessionDelete: AsyncParsableCommand {
         commandName: "delete", abstract: "Delete a session (even the running one) and the progress that it recorded.",
         discussion: "  scan session delete 1f2e3d4c")
     @Argument(
-        help: ArgumentHelp("The session's id, or the last four or more characters of the id.", valueName: "session"))
+        help: ArgumentHelp("The session's id, or the last four or more characters of the id.", valueName: "session"),
+        completion: .values(.session))
     var name: String
     @Flag(help: "Do not ask for confirmation.") var yes = false
     @OptionGroup var paths: PathOptions

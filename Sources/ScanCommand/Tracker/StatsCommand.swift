@@ -26,9 +26,11 @@ struct PeriodOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Include only this month, such as 2026-05.", valueName: "YYYY-MM")) var month: String?
     @Option(
         help: ArgumentHelp(
-            "The first day, month or year to include; 'today' and 'yesterday' also work.", valueName: "date"))
+            "The first day, month or year to include; 'today' and 'yesterday' also work.", valueName: "date"),
+        completion: .values(.day))
     var from: String?
-    @Option(help: ArgumentHelp("The last day, month or year to include.", valueName: "date")) var to: String?
+    @Option(help: ArgumentHelp("The last day, month or year to include.", valueName: "date"), completion: .values(.day))
+    var to: String?
 
     func validate() throws {
         let ways = [year != nil, month != nil, from != nil || to != nil].filter { $0 }.count

@@ -10,7 +10,8 @@ struct TrackedBook: ParsableArguments {
     @Argument(
         help: ArgumentHelp(
             "An ISBN, an id, or words from the title or authors (default: the only book you are reading).",
-            valueName: "book"))
+            valueName: "book"),
+        completion: .values(.bookWords))
     var words: [String] = []
 }
 
