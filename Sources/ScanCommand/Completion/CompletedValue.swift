@@ -18,6 +18,8 @@ enum CompletedValue: String {
     /// A value of the setting that is the argument before.
     case settingValue
     case language, day
+    /// A saved filter.
+    case filter
 }
 
 extension CompletionKind {

@@ -74,9 +74,16 @@ struct CompletedValues {
                 .fitting(typed) ?? []
         case .settingValue: try await settingValues(typed)
         case .language: Self.languages.fitting(typed)
-        case .day: ["today", "yesterday"].map { CompletionCandidate($0) }.fitting(typed)
+        case .day: Self.days.map { CompletionCandidate($0) }.fitting(typed)
+        case .filter:
+            try await library()?.savedFilters().map { CompletionCandidate($0.name, $0.query) }.fitting(typed) ?? []
         }
     }
+
+    private static let days = [
+        "today", "yesterday", "last monday", "this week", "last week", "this month", "last month", "this year",
+        "last year",
+    ]
 
     /// The codes of languages in which many books are printed. Any other code can be typed.
     private static let languages = [
@@ -208,8 +215,9 @@ struct CompletedValues {
         let sign = typed.hasPrefix("-") ? "-" : ""
         let term = typed.dropFirst(sign.count)
         guard let colon = term.firstIndex(of: ":") else {
-            let fields = QueryField.all.map { CompletionCandidate("\(sign)\($0.name):", $0.explanation, isOpen: true) }
-                .fitting(typed)
+            let fields = QueryField.allCases.map {
+                CompletionCandidate("\(sign)\($0.rawValue):", $0.meaning, isOpen: true)
+            }.fitting(typed)
             return try await term.isEmpty || !sign.isEmpty || !fields.isEmpty
                 ? fields : books(typed, after: position.earlier)
         }
@@ -217,7 +225,7 @@ struct CompletedValues {
         let value = term[term.index(after: colon)...]
         let text = String(value.drop { $0 == "\"" })
         let values: [CompletionCandidate]
-        switch QueryField.all.first(where: { $0.name == name.lowercased() })?.values {
+        switch QueryField(name: String(name))?.values {
         case .list(let texts)?: values = texts.map { CompletionCandidate($0) }.fitting(text)
         case .library(let kind)?: values = try await candidates(for: kind, text)
         case .free?, nil: values = []

@@ -61,7 +61,7 @@ struct FilterCommand: AsyncParsableCommand {
     struct Rename: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "rename", abstract: "Rename a saved filter.", discussion: "  scan filter rename short brief")
-        @Argument(help: "The filter.") var name: String
+        @Argument(help: "The filter.", completion: .values(.filter)) var name: String
         @Argument(help: ArgumentHelp("The new name.", valueName: "new-name")) var newName: String
         @OptionGroup var paths: PathOptions
         @OptionGroup var output: OutputOptions
@@ -80,7 +80,7 @@ struct FilterCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "delete", abstract: "Delete a saved filter (to undo this, run 'scan undo').",
             discussion: "  scan filter delete brief")
-        @Argument(help: "The filter.") var name: String
+        @Argument(help: "The filter.", completion: .values(.filter)) var name: String
         @OptionGroup var paths: PathOptions
         @OptionGroup var output: OutputOptions
 
@@ -143,7 +143,7 @@ extension SavedFilter {
 
 extension QueryField {
     /// One line about the field's values.
-    fileprivate var meaning: String {
+    var meaning: String {
         switch self {
         case .title, .subtitle, .series, .publisher: "words of the \(rawValue)"
         case .author: "words of the name of an author or another contributor"
