@@ -20,6 +20,7 @@ extension LibraryFile: ReadingLog {
             }
             guard let end else { throw ReadingRefusal.sessionRunning(title: running.displayTitle) }
             guard end.session ?? running.session.id == running.session.id else { throw SessionError.alreadyEnded }
+            try Session.check(end.page, against: running.pageCount)
             let session = try running.session.ended(at: end.end, page: end.page, forced: end.isForced, now: now)
             try StoredSessions.update(session, db)
             let steps = tracker.record(session, of: running.reading, endedAt: now)
@@ -121,6 +122,7 @@ extension LibraryFile {
             guard var stored = try StoredTracker.load(db, copy) else { throw SessionError.entryNotFound }
             let steps = try stored.tracker.set(.reading, moment(db, start ?? now))
             guard let reading = stored.tracker.shown else { throw SessionError.entryNotFound }
+            try Session.check(page, against: stored.tracker.pageCount)
             let session = try Session.started(
                 at: start, page: page, currentPage: reading.currentPage(of: stored.tracker.pageCount), now: now)
             try StoredTracker.store(steps, of: stored.copyRow, db)
@@ -136,6 +138,7 @@ extension LibraryFile {
             guard let running = try StoredSessions.running(db), running.session.id == id ?? running.session.id else {
                 throw id == nil ? SessionError.notActive : .alreadyEnded
             }
+            try Session.check(page, against: running.pageCount)
             let session = try running.session.ended(at: end, page: page, forced: forced, now: now)
             try StoredSessions.update(session, db)
             try applyToTracker(running, db) { $0.record(session, of: running.reading, endedAt: now) }
@@ -153,6 +156,7 @@ extension LibraryFile {
                 try StoredTracker.store(steps, of: stored.copyRow, db)
             }
             guard let reading = stored.tracker.shown else { throw SessionError.entryNotFound }
+            for page in [startPage, endPage] { try Session.check(page, against: stored.tracker.pageCount) }
             let known = try startPage ?? page(of: reading, at: start, stored.tracker.pageCount, db)
             let session = try Session.past(
                 start: start, end: end, startPage: startPage ?? min(known, endPage ?? known), endPage: endPage, now: now
@@ -170,6 +174,11 @@ extension LibraryFile {
             try old.checkOutsideTrash()
             let session = try old.session.edited(edit, now: now)
             guard session != old.session else { return (id, "") }
+            // A page that was stored before the page count was corrected does not prevent other corrections.
+            if session.startPage != old.session.startPage {
+                try Session.check(session.startPage, against: old.pageCount)
+            }
+            if session.endPage != old.session.endPage { try Session.check(session.endPage, against: old.pageCount) }
             try StoredSessions.update(session, db)
             if session.endPage == nil {
                 try StoredSessions.deleteEntry(of: id, db)

@@ -132,6 +132,8 @@ extension CommandError {
         case "inTrash": ": run 'scan library restore'."
         case "alreadyActive": " To see it, run 'scan session status'. To end it, run 'scan session stop'."
         case "notActive": " To start one, run 'scan session start BOOK'."
+        case "pageBeyondBook":
+            " Give the right page, or correct the page count with 'scan library edit BOOK --pages N' first."
         case "clockWentBackwards":
             " Check the date and time of this device, or give the time at which the session ended with --end TIME."
         case "stillRunning": " To end it, run 'scan session stop'."

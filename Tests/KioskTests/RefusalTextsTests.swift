@@ -51,6 +51,7 @@ private let day = CalendarDay("2026-03-17")!
             Row(SessionError.alreadyEnded, 3, 422, "alreadyEnded"),
             Row(SessionError.entryNotFound, 3, 404, "entryNotFound"),
             Row(SessionError.invalidPageNumber, 3, 422, "invalidPageNumber"),
+            Row(SessionError.pageBeyondBook(page: 999, pageCount: 382), 3, 422, "pageBeyondBook"),
             Row(SessionError.sessionTooShort, 3, 422, "sessionTooShort"),
             Row(SessionError.persistenceFailed(LibraryError.coverTooLarge(bytes: 2, limit: 1)), 3, 422, "refused"),
             Row(SessionError.persistenceFailed(LibraryError.diskFull(path: "/b")), 74, 503, "unavailable"),

@@ -104,6 +104,44 @@ import Testing
         #expect(forced.session.end == at(60))
     }
 
+    @Test func `a page that the book does not have is refused, wherever it is entered`() async throws {
+        let id = try await book(.reading).id
+        let beyond = SessionError.pageBeyondBook(page: 383, pageCount: 382)
+        func addPast(from first: Int?, to last: Int?) async throws -> SessionRecord {
+            try await library.addSession(
+                of: id, start: at(-600), end: noon, startPage: first, endPage: last, at: noon)
+        }
+        let past = try await addPast(from: 300, to: 382)
+        _ = try await library.startSession(of: id, page: 382, from: nil, at: noon)
+        let before = try await library.dump()
+        await refused(beyond) { try await addPast(from: nil, to: 383) }
+        await refused(beyond) { try await addPast(from: 383, to: nil) }
+        // The page is named even if the session is too short as well, because only that can be forced.
+        await refused(beyond) { try await library.stopSession(page: 383, end: nil, forced: false, at: at(9)) }
+        await refused(beyond) { try await library.stopSession(page: 383, end: nil, forced: true, at: at(9)) }
+        await refused(beyond) {
+            try await library.editSession(past.session.id, SessionEdit(endPage: .set(383)), at: noon)
+        }
+        await #expect(throws: beyond) {
+            try await library.setStatus(.read, of: id, on: nil, ending: SessionEnd(page: 383), at: at(600))
+        }
+        #expect(try await library.dump() == before)
+        _ = try await library.stopSession(page: 382, end: nil, forced: false, at: at(600))
+        await refused(beyond) { try await library.startSession(of: id, page: 383, from: nil, at: at(600)) }
+    }
+
+    @Test func `a page is accepted without a page count, and stays when the page count is corrected`() async throws {
+        let id = try await book(pageCount: nil).id
+        let record = try await library.addSession(
+            of: id, start: at(-3600), end: noon, startPage: 0, endPage: 9000, at: noon)
+        _ = try await library.update(id, at: noon) { $0.edition.metadata.pageCount = 382 }
+        let edited = try await library.editSession(record.session.id, SessionEdit(minutes: 30), at: noon)
+        #expect(edited.session.minutes == 30 && edited.session.endPage == 9000)
+        // The current page, which is not typed, may lie beyond the last page.
+        let running = try await library.startSession(of: id, page: nil, from: nil, at: noon)
+        #expect(running.session.startPage == 9000)
+    }
+
     func refused(_ error: SessionError, _ act: () async throws -> SessionRecord) async {
         await #expect(throws: error) { try await act() }
     }

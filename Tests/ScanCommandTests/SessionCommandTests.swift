@@ -108,6 +108,8 @@ import Testing
         (["add", "dune", "--start", "9999-12-31 14:30", "--minutes", "5"], 3, "in the future"),
         (["add", "dune", "--start", "0001-01-01 14:30", "--end", "2020-01-01 14:30"], 3, "too long"),
         (["add", "dune", "--minutes", "5", "--to-page", "x"], 64, "not a page"),
+        (["add", "dune", "--minutes", "5", "--to-page", "383"], 3, "last page is 382. Give the right page"),
+        (["start", "dune", "--page", "383"], 3, "scan library edit BOOK --pages N"),
         (["start", "dune", "--page", "99999999999"], 64, "1000000"), (["start", "emma"], 3, "no book"),
         (["start", "dune", "--start", "25:00"], 64, "not a time"),
         (["edit", "abcd1234", "--minutes", "5"], 3, "no session"),
@@ -169,6 +171,8 @@ import Testing
             try terminal.wait(for: "Page you are on (Enter for none): ")
             terminal.type("many\n")
             try terminal.wait(for: "is not a page")
+            terminal.type("400\n")
+            try terminal.wait(for: "The last page of the book is 382.")
             terminal.type("382\n")
             try terminal.wait(for: "Dune · Read")
             #expect(try terminal.finish() == 0)

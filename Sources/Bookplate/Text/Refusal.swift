@@ -230,6 +230,7 @@ extension SessionError: Refusal {
         case .alreadyEnded: "alreadyEnded"
         case .entryNotFound: "entryNotFound"
         case .invalidPageNumber: "invalidPageNumber"
+        case .pageBeyondBook: "pageBeyondBook"
         case .sessionTooShort: "sessionTooShort"
         case .persistenceFailed: "persistenceFailed"
         case .noSuchSession: "noSuchSession"
@@ -243,7 +244,11 @@ extension SessionError: Refusal {
     }
 
     public var arguments: [String: RefusalArgument] {
-        if case .clockWentBackwards(let start) = self { ["start": .instant(start)] } else { [:] }
+        switch self {
+        case .clockWentBackwards(let start): ["start": .instant(start)]
+        case .pageBeyondBook(let page, let pageCount): ["page": .number(page), "pageCount": .number(pageCount)]
+        default: [:]
+        }
     }
 }
 

@@ -149,6 +149,21 @@ extension Session {
         return session
     }
 
+    /// Refuses a page that a person enters for a session if the book does not have it, because the pages of a session
+    /// count in the pace and in all sums of pages. Progress has no such limit; see ``ProgressEntry/Amount/isBeyond(_:)``.
+    ///
+    /// - Parameters:
+    ///   - page: the first or last page; `nil` if the person gave none.
+    ///   - pageCount: the page count of the book; `nil` or 0 if unknown.
+    /// - Throws: ``SessionError/pageBeyondBook(page:pageCount:)``.
+    public static func check(_ page: Int?, against pageCount: Int?) throws {
+        // A page that no book has gets its own refusal.
+        guard let page, page <= NumberLimit.pages.upperBound, let pageCount,
+            ProgressEntry.Amount.page(page).isBeyond(pageCount)
+        else { return }
+        throw SessionError.pageBeyondBook(page: page, pageCount: pageCount)
+    }
+
     private func isLongEnough(until end: Date) -> Bool { TimeInterval(seconds(until: end)) >= Self.shortest }
 
     private func checkTimes(now: Date) throws {
@@ -212,6 +227,8 @@ public enum SessionError: Error, LocalizedError, Sendable, CustomStringConvertib
     case alreadyEnded
     case entryNotFound
     case invalidPageNumber
+    /// The page is beyond the book's last page, so either the page or the book's page count is wrong.
+    case pageBeyondBook(page: Int, pageCount: Int)
     case sessionTooShort
     case persistenceFailed(any Error)
     /// There is no such session.
@@ -235,6 +252,8 @@ public enum SessionError: Error, LocalizedError, Sendable, CustomStringConvertib
         case .entryNotFound: "Library entry not found. The book may have been deleted."
         case .invalidPageNumber:
             "Invalid page number. Ending page must be greater than or equal to starting page."
+        case .pageBeyondBook(let page, let pageCount):
+            "There is no page \(page) in this book, because its last page is \(pageCount)."
         case .sessionTooShort: "Session duration too short. Minimum 1 minute required."
         case .persistenceFailed(let error): "Failed to save session: \(error)"
         case .noSuchSession: "Session not found. It may have been deleted."
@@ -255,6 +274,7 @@ public enum SessionError: Error, LocalizedError, Sendable, CustomStringConvertib
         case .alreadyEnded: "The reading history shows when it ended."
         case .entryNotFound: "Try looking into the trash or selecting a different book."
         case .invalidPageNumber: "Enter a valid ending page number."
+        case .pageBeyondBook: "Enter the right page, or correct the page count of the book first."
         case .sessionTooShort: "Read for at least 1 minute before ending the session."
         case .persistenceFailed: "Check available storage space and try again."
         case .noSuchSession: "Choose a session from the list of sessions."

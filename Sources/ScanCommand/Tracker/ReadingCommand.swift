@@ -431,6 +431,8 @@ struct ReadingAction: ParsableArguments {
                         return try await set(end)
                     } catch SessionError.invalidPageNumber {
                         Output.shared.printNotice("The session began on a later page.")
+                    } catch SessionError.pageBeyondBook(_, let pageCount) {
+                        Output.shared.printNotice("The last page of the book is \(pageCount).")
                     } catch ReadingRefusal.noSessionToEnd {
                         // It was ended elsewhere in the meantime.
                         return try await set(nil)
