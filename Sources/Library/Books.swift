@@ -441,7 +441,10 @@ extension LibraryFile: BookEntry {
     ) async throws -> SaveResult {
         let notes = try notes.map { try $0.checked(after: nil) }
         return try await change(.save, at: now) { db, id in
-            let result = try BookSaver(db: db, change: id, now: now).save(confirmed)
+            // The status is set below, by the tracker's rules. A saver sets it without dates and progress, as for a
+            // batch.
+            let status = confirmed.preset.status
+            let result = try BookSaver(db: db, change: id, now: now).save(confirmed.withStatus(.toRead))
             let title = quoted(confirmed.metadata.title)
             switch result {
             case .owned, .alreadySaved: return (result, "")
@@ -460,8 +463,12 @@ extension LibraryFile: BookEntry {
                 try facts(&wanted)
                 try StoredCopy.update(wanted, at: stored.copyRow, db)
                 for note in notes { try note.insert(db, to: stored.copyRow) }
-                if dates != DateEdit(), var tracked = try StoredTracker.load(db, copy) {
-                    try StoredTracker.store(try tracked.tracker.setDates(dates, of: nil), of: tracked.copyRow, db)
+                if status != .toRead || dates != DateEdit(), var tracked = try StoredTracker.load(db, copy) {
+                    let steps =
+                        status == .toRead
+                        ? try tracked.tracker.setDates(dates, of: nil)
+                        : try tracked.tracker.set(status, dates: dates, self.moment(db, now))
+                    try StoredTracker.store(steps, of: tracked.copyRow, db)
                 }
                 return (result, "saved \(title)")
             }

@@ -165,6 +165,43 @@ func text(_ readings: [Reading]) -> String {
         #expect(BookplateTests.text(tracker.readings) == readings)
     }
 
+    @Test(
+        arguments: [
+            (.toRead, "2026-11-01", "2026-11-01T23:59:59.000Z"), (.toRead, "2026-10", "2026-10-31T23:59:59.000Z"),
+            (.toRead, "2025", "2025-12-31T23:59:59.000Z"),
+            // Not in the future, and not before the entry of 20 November.
+            (.toRead, "2026-11-21", "2026-11-21T12:00:00.000Z"), (.toRead, "2026", "2026-11-21T12:00:00.000Z"),
+            (.toRead, "2027", "2026-11-21T12:00:00.000Z"), (.reading, "2026-11-01", "2026-11-20T12:00:00.000Z"),
+        ] as [(Copy.Status, String, String)])
+    func `Read records the whole book at the end of the day that the reader gives`(
+        from: Copy.Status, on text: String, at: String
+    ) throws {
+        var tracker = tracker(from)
+        _ = try tracker.set(.read, on: day(text), moment())
+        let entry = try #require(tracker.shown?.progress)
+        #expect(entry.amount == .page(382) && entry.isAutomatic && entry.at.rfc3339 == at)
+    }
+
+    @Test func `can be set together with all dates of the reading`() throws {
+        var read = tracker(.toRead)
+        _ = try read.set(.read, dates: DateEdit(started: .set(day("2026-03"))), moment())
+        #expect(text(read.readings) == "finished 2026-03/2026-11-21/- p382a")
+        var undated = tracker(.toRead)
+        _ = try undated.set(.read, dates: DateEdit(started: .set(day("2026-03")), finished: .clear), moment())
+        #expect(text(undated.readings) == "finished 2026-03/-/- p382a")
+        var held = tracker(.toRead)
+        _ = try held.set(.onHold, dates: DateEdit(started: .set(day("2026"))), moment())
+        #expect(text(held.readings) == "open 2026/-/-")
+        var begun = tracker(.toRead)
+        #expect(throws: ReadingRefusal.wrongEnd(.open)) {
+            try begun.set(.reading, dates: DateEdit(finished: .set(day("2026"))), moment())
+        }
+        #expect(throws: ReadingRefusal.self) {
+            try begun.set(.read, dates: DateEdit(started: .set(day("2026")), finished: .set(day("2025"))), moment())
+        }
+        #expect(begun == tracker(.toRead))
+    }
+
     @Test func `is refused for an end before the start, and nothing changes`() throws {
         var tracker = tracker(.reading)
         let before = tracker

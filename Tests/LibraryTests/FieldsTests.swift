@@ -187,6 +187,41 @@ struct TextField: Sendable, CustomTestStringConvertible {
         #expect(try await library.dump() == before)
     }
 
+    @Test(
+        arguments: [
+            (.toRead, nil), (.reading, "open 2026-11-21/-/- page(0)"), (.read, "finished -/2026-11-21/- page(382)"),
+            (.onHold, "open -/-/- none"), (.dnf, "stopped -/-/2026-11-21 none"),
+        ] as [(Copy.Status, String?)])
+    func `a book entered by hand has the dates and the progress of its status, and a batch has none`(
+        status: Copy.Status, reading: String?
+    ) async throws {
+        let library = try LibraryFile.inMemory(zone: .gmt)
+        let before = try await library.dump()
+        func text(_ copy: ID<Copy>) async throws -> String? {
+            try #require(try await library.book(copy)).copy.reading.map { reading in
+                let days = [reading.started, reading.finished, reading.stopped].map { $0?.description ?? "-" }
+                return "\(reading.state.rawValue) \(days.joined(separator: "/")) "
+                    + (reading.progress.map { "\($0.amount)" } ?? "none")
+            }
+        }
+        let known = record("Dune") { $0.pageCount = 382 }
+        let entered = try confirmed(dune, known, preset: Preset(status: status))
+        let result = try await library.enter(entered, notes: [], dates: DateEdit(), at: noon) { _ in }
+        #expect(try await text(result.copy) == reading)
+        #expect(try await library.book(result.copy)?.copy.status == status)
+        // A copy in the trash gets them, too.
+        _ = try await library.trash([result.copy], at: noon)
+        let again = try confirmed(dune, known, preset: Preset(status: status))
+        let restored = try await library.enter(again, notes: [], dates: DateEdit(), at: noon) { _ in }
+        #expect(try await text(restored.copy) == reading)
+        for change in try await library.changes(limit: 9) { _ = try await library.undo(change.id, at: noon) }
+        #expect(try await library.dump() == before)
+        let batch = try confirmed(dune, known, preset: Preset(status: status))
+        let saved = try #require(try await library.add([batch], at: noon).first)
+        let state = Reading.State(after: status).map { "\($0.rawValue) -/-/- none" }
+        #expect(try await text(saved.copy) == state)
+    }
+
     @Test func `a book that is owned already gets neither fields nor notes`() async throws {
         try await library.save(dune, record("Dune"))
         let before = try await library.dump()

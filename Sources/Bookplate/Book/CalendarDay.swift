@@ -125,15 +125,20 @@ extension CalendarDay: Comparable {
     }
 
     /// Returns the start of the first day that the date can mean, such as 1 January for a year.
-    public func beginning(in zone: TimeZone) -> Date { instant(after: 0, in: zone) }
+    public func beginning(in zone: TimeZone) -> Date { Self.instant(of: span.lowerBound, after: 0, in: zone) }
+
+    /// Returns the last second of the last day that the date can mean, such as 31 December for a year.
+    public func end(in zone: TimeZone) -> Date { Self.instant(of: span.upperBound, after: 86_399, in: zone) }
 
     /// Returns noon on the first day that the date can mean. It is used as the time of an event for which only the day
     /// is known, because in nearly every time zone noon falls on the same day in UTC.
-    public func noon(in zone: TimeZone) -> Date { instant(after: 43_200, in: zone) }
+    public func noon(in zone: TimeZone) -> Date { Self.instant(of: span.lowerBound, after: 43_200, in: zone) }
 
-    /// - Parameter seconds: seconds after midnight on the local clock.
-    private func instant(after seconds: Double, in zone: TimeZone) -> Date {
-        let wall = Double(span.lowerBound) * 86_400 + seconds
+    /// - Parameters:
+    ///   - day: the ``number`` of a day.
+    ///   - seconds: seconds after midnight on the local clock.
+    private static func instant(of day: Int, after seconds: Double, in zone: TimeZone) -> Date {
+        let wall = Double(day) * 86_400 + seconds
         // The first offset is looked up as if the local time were in UTC, which can give the wrong offset near a clock
         // change. The second offset is looked up at the corrected time.
         var offset = zone.secondsFromGMT(for: Date(timeIntervalSince1970: wall))

@@ -150,12 +150,13 @@ public enum SaveResult: Sendable, Equatable {
 
 /// Saves books that a person enters by hand.
 public protocol BookEntry: Sendable {
-    /// Saves a book with the properties of the copy and its first notes, as one change.
+    /// Saves a book with the properties of the copy and its first notes, as one change. The status is set as
+    /// ``Tracker/set(_:dates:_:)`` describes, with the dates and the progress that it sets automatically, because a
+    /// book that a person enters is no batch.
     ///
     /// - Parameters:
     ///   - notes: the first notes, which are checked as in ``Annotations``.
-    ///   - dates: the dates for the reading that is created because of the book's status. They are set as
-    ///     ``Tracker/setDates(_:of:)`` describes.
+    ///   - dates: the dates for the reading that is created because of the book's status.
     ///   - facts: changes the properties of the copy, which may be a new one or one that was on the wishlist or in the
     ///     trash. Changes to the status, shelf and tags are ignored, because these come from the preset.
     /// - Returns: the result. If no book was saved, the properties, notes and dates were not saved either.

@@ -126,4 +126,13 @@ public struct Confirmed: Sendable, Equatable {
             request: request, item: item, isbn: isbn, isbnText: isbnText, metadata: metadata, preset: preset,
             anotherCopy: anotherCopy, confirmer: confirmer)
     }
+
+    /// Returns this book with another status.
+    public func withStatus(_ status: Copy.Status) -> Confirmed {
+        var preset = preset
+        preset.status = status
+        return Confirmed(
+            request: request, item: item, isbn: isbn, isbnText: isbnText, metadata: metadata, preset: preset,
+            anotherCopy: anotherCopy, confirmer: confirmer)
+    }
 }

@@ -141,6 +141,19 @@ extension Tracker {
     public mutating func set(
         _ new: Copy.Status, on day: CalendarDay? = nil, _ moment: Moment
     ) throws(ReadingRefusal) -> [Step] {
+        var dates = DateEdit()
+        if let day, let date = new.date { dates[date] = .set(day) }
+        return try set(new, dates: dates, moment)
+    }
+
+    /// Sets the status as ``set(_:on:_:)`` does, together with any of the dates of the reading.
+    ///
+    /// - Parameter dates: a person's dates, which replace the old ones, even if the status stays the same. A date that
+    ///   the person clears is not set automatically. To Read has no dates.
+    /// - Returns: the steps; empty if neither the status nor a date changes.
+    public mutating func set(
+        _ new: Copy.Status, dates: DateEdit, _ moment: Moment
+    ) throws(ReadingRefusal) -> [Step] {
         var steps: [Step] = []
         guard let state = Reading.State(after: new) else {
             guard new != status else { return [] }
@@ -151,20 +164,16 @@ extension Tracker {
             apply(.status(new), &steps)
             return steps
         }
-        guard new != status || day != nil else { return [] }
+        guard new != status || dates != DateEdit() else { return [] }
         let goesOn = shown.map { $0.state == .open || new == status } ?? false
         let before = goesOn ? shown : nil
         var reading = before ?? Reading()
         reading.state = state
-        if let date = new.date {
-            if let day {
-                reading[keyPath: date] = day
-                try reading.checkDates()
-            } else if moment.automatic.contains(.dates), reading[keyPath: date] == nil {
-                var dated = reading
-                dated[keyPath: date] = moment.today
-                if dated.datesAreSound { reading = dated }
-            }
+        try reading.edit(dates)
+        if let date = new.date, dates[date] == .keep, moment.automatic.contains(.dates), reading[keyPath: date] == nil {
+            var dated = reading
+            dated[keyPath: date] = moment.today
+            if dated.datesAreSound { reading = dated }
         }
         let entry = moment.automatic.contains(.progress) && new != status ? automaticEntry(new, reading, moment) : nil
         if before == nil {
@@ -181,7 +190,9 @@ extension Tracker {
     /// entry says that nothing was read. If the book is set to Read, the entry says that the whole book was read.
     ///
     /// The entry for nothing read gets the time at which the first day of the reading began, so that a session of that
-    /// day comes after the entry, even if the session is added later.
+    /// day comes after the entry, even if the session is added later. The entry for the whole book gets the last second
+    /// of the day of the finish, so that it comes after the sessions of that day; today, it gets the present time. If
+    /// only the month or year is known, its last day is used. The entry never comes before an earlier entry.
     private func automaticEntry(_ status: Copy.Status, _ reading: Reading, _ moment: Moment) -> ProgressEntry? {
         let amount: ProgressEntry.Amount
         var at = reading.noSoonerThanProgress(moment.now)
@@ -190,6 +201,8 @@ extension Tracker {
             amount = countsPages(reading) ? .page(0) : .percent(0)
             at = min(at, (reading.started ?? moment.today).beginning(in: moment.zone))
         case .read where reading.progress?.amount.fraction(of: pageCount) != 1:
+            let end = reading.finished?.end(in: moment.zone) ?? moment.now
+            at = reading.noSoonerThanProgress(min(moment.now, end))
             if countsPages(reading), let pageCount, pageCount > 0 {
                 amount = .page(pageCount)
             } else {
@@ -379,6 +392,24 @@ public struct DateEdit: Sendable, Equatable {
         self.finished = finished
         self.stopped = stopped
     }
+
+    /// The edit of a date that a change of status sets.
+    fileprivate subscript(date: WritableKeyPath<Reading, CalendarDay?>) -> Edit<CalendarDay> {
+        get {
+            switch date {
+            case \.started: started
+            case \.finished: finished
+            default: stopped
+            }
+        }
+        set {
+            switch date {
+            case \.started: started = newValue
+            case \.finished: finished = newValue
+            default: stopped = newValue
+            }
+        }
+    }
 }
 
 extension Tracker {
@@ -392,12 +423,7 @@ extension Tracker {
     public mutating func setDates(_ edit: DateEdit, of id: ID<Reading>?) throws(ReadingRefusal) -> [Step] {
         let before = try reading(id)
         var reading = before
-        reading.started = edit.started.applied(to: reading.started)
-        reading.finished = edit.finished.applied(to: reading.finished)
-        reading.stopped = edit.stopped.applied(to: reading.stopped)
-        if case .set = edit.finished, reading.state != .finished { throw .wrongEnd(reading.state) }
-        if case .set = edit.stopped, reading.state != .stopped { throw .wrongEnd(reading.state) }
-        try reading.checkDates()
+        try reading.edit(edit)
         guard reading != before else { return [] }
         var steps: [Step] = []
         apply(.changed(reading), &steps)
@@ -458,6 +484,17 @@ extension Reading {
     var datesAreSound: Bool {
         guard let started else { return true }
         return ![finished, stopped].compactMap(\.self).contains { $0.isCertainlyBefore(started) }
+    }
+
+    /// Sets and clears dates, and checks that the reading can have them.
+    fileprivate mutating func edit(_ dates: DateEdit) throws(ReadingRefusal) {
+        guard dates != DateEdit() else { return }
+        started = dates.started.applied(to: started)
+        finished = dates.finished.applied(to: finished)
+        stopped = dates.stopped.applied(to: stopped)
+        if case .set = dates.finished, state != .finished { throw .wrongEnd(state) }
+        if case .set = dates.stopped, state != .stopped { throw .wrongEnd(state) }
+        try checkDates()
     }
 
     func checkDates() throws(ReadingRefusal) {

@@ -174,8 +174,12 @@ struct FindPage: Sendable {
             isbn: offer.isbn, metadata: metadata, preset: preset, anotherCopy: body.anotherCopy ?? false)
         let confirmed = try await context.answeringItem(entered)
         let now = parts.ports.now()
+        // The book belongs to the station's batch, so its status sets no dates.
         let result = try await station.enter(confirmed) {
-            try await context.library.enter(confirmed, notes: [], dates: DateEdit(), at: now) { _ in }
+            guard let result = try await context.library.add([confirmed], at: now).first else {
+                throw RequestRefusal.notFound("book")
+            }
+            return result
         }
         return try await context.response(to: result)
     }

@@ -232,18 +232,18 @@ struct ReadingDelete: AsyncParsableCommand {
 struct ReadingDayOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The day on which you started the book (not allowed with --status toRead).", valueName: "day"),
-        completion: .values(.day))
+            "The day on which you started the book (not allowed with --status toRead; default for reading: today).",
+            valueName: "day"), completion: .values(.day))
     var started: String?
     @Option(
         help: ArgumentHelp(
-            "The day on which you finished the book (allowed only with --status read).", valueName: "day"),
-        completion: .values(.day))
+            "The day on which you finished the book (allowed only with --status read; default: today; \"\": unknown).",
+            valueName: "day"), completion: .values(.day))
     var finished: String?
     @Option(
         help: ArgumentHelp(
-            "The day on which you stopped reading the book (allowed only with --status dnf).", valueName: "day"),
-        completion: .values(.day))
+            "The day on which you stopped reading the book (allowed only with --status dnf; default: today).",
+            valueName: "day"), completion: .values(.day))
     var stopped: String?
 
     /// Checks that the given days are allowed for the status of the book.
@@ -258,16 +258,14 @@ struct ReadingDayOptions: ParsableArguments {
         if stopped != nil, status != .dnf { throw ValidationError("--stopped works only with --status dnf.") }
     }
 
-    /// Returns the days as an edit of the reading's dates.
+    /// Returns the days as an edit of the reading's dates. An empty text leaves a day unknown.
     ///
     /// - Throws: ``CommandError`` for an invalid day.
     func edit(_ localTime: LocalTime) throws -> DateEdit {
-        func day(_ text: String?, _ option: String) throws -> Edit<CalendarDay> {
-            try text.map { .set(try localTime.day($0, for: option)) } ?? .keep
-        }
-        return DateEdit(
-            started: try day(started, "--started"), finished: try day(finished, "--finished"),
-            stopped: try day(stopped, "--stopped"))
+        DateEdit(
+            started: try localTime.edit(started, for: "--started"),
+            finished: try localTime.edit(finished, for: "--finished"),
+            stopped: try localTime.edit(stopped, for: "--stopped"))
     }
 }
 
