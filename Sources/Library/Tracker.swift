@@ -280,6 +280,26 @@ extension Session {
 }
 
 extension LibraryFile {
+    /// Returns the progress entries whose id ends in `text`, at most ten, newest first. Entries of books in the trash
+    /// and of cancelled readings are left out.
+    public func progress(endingIn text: String) async throws -> [(entry: ProgressEntry, copy: ID<Copy>)] {
+        try await read { db in
+            try db.rows(
+                """
+                SELECT entry.uuid AS entryID, at, page, percent, isAutomatic, session.uuid AS sessionID,
+                    copy.uuid AS copyID
+                FROM progressEntry entry JOIN reading ON reading.id = entry.reading
+                    JOIN copy ON copy.id = reading.copy LEFT JOIN session ON session.id = entry.session
+                WHERE substr(entry.uuid, -length(?1)) = ?1 AND reading.reader = reader()
+                    AND reading.state <> 'cancelled' AND copy.deleted IS NULL
+                ORDER BY at DESC, entry.id DESC LIMIT 10
+                """, [text]
+            ).compactMap { row in
+                try StoredReadings.progressEntry(row).map { ($0, ID(rawValue: row["copyID"])) }
+            }
+        }
+    }
+
     public func editProgress(
         _ entry: ID<ProgressEntry>, of copy: ID<Copy>, _ edit: ProgressEdit, at now: Date
     ) async throws -> TrackingResult {

@@ -116,6 +116,7 @@ extension CommandError {
             " To start it again, run 'scan reading start'. To undo the last change, run 'scan undo'."
         case "wrongEndOpen": " To do so, run 'scan reading finish --on DAY' or 'scan reading drop --on DAY'."
         case "noReading": " To start it, run 'scan reading start'."
+        case "entryOfSession": " To do so, run 'scan session edit' or 'scan session delete'."
         case "noSuchReading": " To list the readings, run 'scan reading history'."
         case "lastReading": " To do so, run 'scan reading reset'."
         case "sessionRunning": " To end it, run 'scan session stop'."

@@ -145,6 +145,92 @@ func withTwoBooks<Result>(_ body: (ScanProcess) throws -> Result) throws -> Resu
         }
     }
 
+    @Test func `dates the whole book to the day of the finish`() throws {
+        try withTwoBooks { scan in
+            func entries() throws -> [[String: Any]] {
+                let readings = try scan.run("reading", "history", "dune", "--json").objects()
+                return try #require(readings.first?["entries"] as? [[String: Any]])
+            }
+            try scan.run("reading", "start", "dune", "--on", "2026-01-02")
+            try scan.run("reading", "finish", "dune", "--on", "2026-01-05")
+            #expect(try entries().map { $0["page"] as? Int } == [382, 0])
+            #expect(try (entries().first?["at"] as? String)?.hasPrefix("2026-01-05T") == true)
+        }
+    }
+
+    @Test func `gives a book that is added by hand the dates and the progress of its status`() throws {
+        try withScan { scan in
+            func reading(_ arguments: String...) throws -> [String: Any] {
+                let added = try scan.run(
+                    ["library", "add", "--title", "Emma", "--pages", "400", "--another-copy", "--json"] + arguments)
+                let book = try #require(try added.objects().first, "\(added.err)")
+                return try #require((book["readings"] as? [[String: Any]])?.first)
+            }
+            let begun = try reading("--status", "reading")
+            #expect((begun["started"] as? String)?.count == 10 && begun["page"] as? Int == 0)
+            let read = try reading("--status", "read")
+            #expect((read["finished"] as? String)?.count == 10 && read["started"] is NSNull)
+            #expect(read["progress"] as? Double == 1)
+            let undated = try reading("--status", "read", "--finished", "")
+            #expect(undated["finished"] is NSNull && undated["progress"] as? Double == 1)
+        }
+    }
+
+    @Test func `corrects and deletes single entries, and each act can be undone`() throws {
+        try withTwoBooks { scan in
+            try scan.run("reading", "start", "dune", "--on", "2026-01-02")
+            try scan.run("reading", "page", "dune", "41", "--on", "2026-01-03")
+            try scan.run("reading", "page", "dune", "415", "--on", "2026-01-04")
+            func lines() throws -> [String] {
+                try scan.run("reading", "history", "dune", "--ids").lines.dropFirst().map(\.self)
+            }
+            let before = try lines()
+            let ids = before.compactMap { $0.split(separator: " ").last.map(String.init) }
+            #expect(ids.count == 3 && ids.allSatisfy { $0.count == 8 })
+            #expect(!(try scan.run("reading", "history", "dune").out.contains(ids[0])))
+            let corrected = try scan.run("reading", "correct", ids[0], "--page", "145", "--json").objects()
+            #expect(corrected.first?["page"] as? Int == 145 && corrected.first?["title"] as? String == "Dune")
+            #expect(try scan.run("reading", "correct", ids[0], "--on", "2026-01-05").status == 0)
+            #expect(try lines().first?.contains("2026-01-05 12:00  Page 145") == true)
+            #expect(try scan.run("reading", "correct", ids[0], "--page", "145").err.contains("Nothing changed."))
+            let forgotten = try scan.run("reading", "forget", ids[0], "--json").objects()
+            #expect(forgotten.first?["page"] as? Int == 41)
+            #expect(try lines().count == 2)
+            for _ in 0..<3 { #expect(try scan.run("undo").status == 0) }
+            #expect(try lines() == before)
+            let terminal = try PseudoTerminal(scan, "reading forget \(ids[0])", columns: 200)
+            try terminal.wait(for: "Delete this entry?")
+            terminal.type("n\n")
+            #expect(try terminal.finish() == 0)
+            #expect(try lines() == before)
+        }
+    }
+
+    @Test func `corrects no entry that is not there, belongs to a session, or lies in the future`() throws {
+        try withTwoBooks { scan in
+            try scan.run("session", "add", "dune", "--minutes", "5", "--to-page", "9")
+            try scan.run("reading", "page", "dune", "20")
+            let readings = try scan.run("reading", "history", "dune", "--json").objects()
+            let entries = try #require(readings.first?["entries"] as? [[String: Any]])
+            let ids = try entries.map { try #require($0["id"] as? String) }
+            let before = try scan.run("export").out
+            for (arguments, status, reason) in [
+                (["correct", "abcd1234", "--page", "5"], 3, "scan reading history BOOK --ids"),
+                (["forget", "x"], 3, "no progress entry \"x\""),
+                (["correct", ids[1], "--page", "5"], 3, "scan session edit"),
+                (["forget", ids[1]], 3, "scan session delete"),
+                (["correct", ids[0], "--on", "2999-01-01"], 64, "in the future"), (["correct", ids[0]], 64, "--page"),
+                (["correct", ids[0], "--page", "5", "--percent", "5"], 64, "either"),
+                (["correct", ids[0], "--percent", "101"], 64, "from 0 to 100"),
+                (["correct", ids[0], "--page=-1"], 64, "no page -1"),
+            ] as [([String], Int32, String)] {
+                let ending = try scan.run(["reading"] + arguments)
+                #expect(ending.status == status && ending.err.contains(reason), "\(arguments): \(ending.err)")
+            }
+            #expect(try scan.run("export").out == before)
+        }
+    }
+
     @Test func `records progress of an earlier day, and shows the latest`() throws {
         try withTwoBooks { scan in
             try scan.run("reading", "start", "dune", "--on", "2026-01-02")

@@ -7,7 +7,8 @@ import Terminal
 struct ReadingCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "reading",
-        abstract: "Readings: start, page, percent, finish, hold, drop, reset, dates, history, add, delete.",
+        abstract:
+            "Readings: start, page, percent, finish, hold, drop, reset, dates, history, correct, forget, add, delete.",
         discussion: """
             Write days as 2026-11-21, 2026-11, 2026, 'today' or 'yesterday'. When the
             status changes, the dates of the reading are set automatically, unless the
@@ -19,7 +20,8 @@ struct ReadingCommand: AsyncParsableCommand {
             """,
         subcommands: [
             Start.self, ReadingPage.self, ReadingPercent.self, Finish.self, Hold.self, Drop.self, Reset.self,
-            ReadingDates.self, ReadingHistory.self, ReadingAdd.self, ReadingDelete.self,
+            ReadingDates.self, ReadingHistory.self, ReadingCorrect.self, ReadingForget.self, ReadingAdd.self,
+            ReadingDelete.self,
         ])
 
     /// The option for the day on which the status changed.
@@ -327,12 +329,17 @@ struct ReadingPercent: AsyncParsableCommand {
 struct ReadingHistory: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "history", abstract: "Show each reading of a book with its progress, newest first.",
-        discussion: "  scan reading history dune\n  scan reading history dune --number 1 --json")
+        discussion: """
+              scan reading history dune
+              scan reading history dune --ids
+              scan reading history dune --number 1 --json
+            """)
     @OptionGroup var book: TrackedBook
     @Option(help: ArgumentHelp("Show only the reading with this number (1 is the oldest).", valueName: "n")) var number:
         Int?
     @Option(help: "The maximum number of progress entries per reading (default: 50, or all with --json).")
     var limit: Int?
+    @Flag(help: "Show the ids of the entries, for 'scan reading correct' and 'scan reading forget'.") var ids = false
     @OptionGroup var paths: PathOptions
     @OptionGroup var output: OutputOptions
 
@@ -353,7 +360,7 @@ struct ReadingHistory: AsyncParsableCommand {
             if output.json {
                 Output.shared.printLine(book.json(of: reading, with: entries))
             } else {
-                for entry in entries { Output.shared.printLine(Self.line(for: entry, in: book)) }
+                for entry in entries { Output.shared.printLine(Self.line(for: entry, in: book, withID: ids)) }
             }
         }
     }
@@ -370,10 +377,12 @@ struct ReadingHistory: AsyncParsableCommand {
         return Output.shared.style.strong(words.joined(separator: " · "))
     }
 
-    private static func line(for entry: ProgressEntry, in book: Book) -> String {
+    /// Returns the line for an entry: `2026-11-21 14:30  Page 145 of 382 ████░░░░░░ 38%  automatic  1f2e3d4c`.
+    static func line(for entry: ProgressEntry, in book: Book, withID: Bool) -> String {
         let bar = ReadingBar(amount: entry.amount, pageCount: book.edition.metadata.pageCount).textForOutput
         let mark = entry.isAutomatic ? "  automatic" : entry.session == nil ? "" : "  session"
-        return "  \(LocalTime.current.dateTime(entry.at))  \(bar)\(Output.shared.style.faint(mark))"
+        let id = withID ? "  " + entry.id.rawValue.suffix(8) : ""
+        return "  \(LocalTime.current.dateTime(entry.at))  \(bar)\(Output.shared.style.faint(mark + id))"
     }
 }
 
