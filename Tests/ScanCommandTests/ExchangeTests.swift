@@ -93,6 +93,35 @@ private let header =
         }
     }
 
+    @Test func `BibTeX and Markdown are written for any list of books, and an import refuses them by name`() throws {
+        try withScan { scan in
+            try scan.run(
+                "library", "add", "--title", "Salt & {Sea}", "--author", "Bo Sample", "--published", "1999", "--public",
+                "--tag", "sea", "--note", "Secret.")
+            try scan.run("library", "add", "--title", "Kite", "--status", "read", "--rating", "4")
+            try scan.run("library", "add", "--title", "Gone")
+            try scan.run("library", "delete", "gone")
+            let bibliography = try scan.run("export", "bibtex").out
+            #expect(bibliography.contains("@book{Sample1999Salt,\n  author = {Bo Sample},\n"))
+            #expect(bibliography.contains("title = {Salt \\& \\textbraceleft{}Sea\\textbraceright{}},"))
+            #expect(bibliography.contains("@book{AnonymousKite,") && !bibliography.contains("Gone"))
+            let list = try scan.run("export", "markdown").out
+            #expect(list.contains("- **Salt \\& {Sea}** by Bo Sample (1999); To Read; sea\n  - Note: Secret.\n"))
+            #expect(list.contains("- **Kite**; Read, ★★★★☆\n") && !list.contains("Gone"))
+            let forOthers = try scan.run("export", "markdown", "--public").out
+            #expect(forOthers == "- **Salt \\& {Sea}** by Bo Sample (1999); To Read; sea\n")
+            for (format, what) in [("bibtex", "a BibTeX file"), ("markdown", "a list in Markdown")] {
+                let path = scan.home.appendingPathComponent(format).path
+                let written = try scan.run("export", format, "--to", path)
+                #expect(written.status == 0 && written.err.contains("Wrote 2 books to \(path)"), "\(written.err)")
+                #expect(try scan.run("export", format).out == String(contentsOfFile: path, encoding: .utf8))
+                let refused = try scan.run("import", path)
+                #expect(refused.status == 66 && refused.err.contains("it is \(what)"), "\(refused.err)")
+                #expect(try scan.run("export", format, "--json").status == 64)
+            }
+        }
+    }
+
     @Test func `the timeline is exported in order, as CSV that is safe to open and as JSON, but not for others`() throws
     {
         try withScan { scan in

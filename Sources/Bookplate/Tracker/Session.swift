@@ -150,7 +150,8 @@ extension Session {
     }
 
     /// Refuses a page that a person enters for a session if the book does not have it, because the pages of a session
-    /// count in the pace and in all sums of pages. Progress has no such limit; see ``ProgressEntry/Amount/isBeyond(_:)``.
+    /// count in the pace and in all sums of pages. Progress has no such limit; see
+    /// ``ProgressEntry/Amount/isBeyond(_:)``.
     ///
     /// - Parameters:
     ///   - page: the first or last page; `nil` if the person gave none.

@@ -39,6 +39,13 @@ enum FileKind {
         }
         if begins("<?xml") || begins("<!doctype") { return ("an XML file", "Export the books as CSV.") }
         if begins("{\\rtf") { return ("an RTF document", "Save the table as CSV.") }
+        let advice = "Bookplate writes this format, but cannot read it. To move books, export them as JSON or CSV."
+        if begins("@") {
+            let type = start.dropFirst().prefix { (0x61...0x7A).contains($0) }
+            let next = start.dropFirst(1 + type.count).drop { $0 == 0x20 }.first
+            if !type.isEmpty, next == UInt8(ascii: "{") { return ("a BibTeX file", advice) }
+        }
+        if begins("- **") { return ("a list in Markdown", advice) }
         return nil
     }
 }

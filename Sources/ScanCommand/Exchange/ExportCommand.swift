@@ -10,12 +10,16 @@ import Terminal
 
 struct ExportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "export", abstract: "Export the library as JSON or CSV, or export the reading timeline.",
+        commandName: "export",
+        abstract: "Export the library as JSON, CSV, BibTeX or Markdown, or export the reading timeline.",
         discussion: """
             json: everything, as one array with one object per line. An unchanged
             library always gives an identical file, and 'scan import' restores it all.
             csv: one row per book, with Goodreads' columns first and then Bookplate's.
             The file is safe to open in a spreadsheet program.
+            bibtex: a bibliography for biber and BibTeX, one entry per edition. Much is
+            left out, so it cannot be imported.
+            markdown: a list for people, with notes and quotes. It cannot be imported.
             timeline: when you started each book, read in it, and finished it or stopped
             reading it, earliest first. The output is CSV or, with --json, one object per
             line.
@@ -23,12 +27,20 @@ struct ExportCommand: AsyncParsableCommand {
               scan export > library.json
               scan export csv --to books.csv
               scan export csv --public --to for-friends.csv
+              scan export bibtex --to books.bib
+              scan export markdown --to books.md
               scan export timeline --to timeline.csv
             """)
 
-    enum Format: String, ExpressibleByArgument, CaseIterable { case json, csv, timeline }
+    enum Format: String, ExpressibleByArgument, CaseIterable {
+        case json, csv, bibtex, markdown, timeline
 
-    @Argument(help: "The format: 'json', 'csv' or 'timeline'.") var format: Format = .json
+
+        /// The format of the books; `nil` for the timeline.
+        var ofBooks: BookFormat? { BookFormat(rawValue: rawValue) }
+    }
+
+    @Argument(help: "The format: 'json', 'csv', 'bibtex', 'markdown' or 'timeline'.") var format: Format = .json
     @Option(help: ArgumentHelp("The file to write (default: standard output).", valueName: "file"), completion: .file())
     var to: String?
     @Flag(help: "Replace the file if it exists.") var force = false
@@ -40,28 +52,30 @@ struct ExportCommand: AsyncParsableCommand {
     @OptionGroup var paths: PathOptions
 
     func validate() throws {
-        if isJSON, format == .csv { throw ValidationError("--json works with timeline, but not with csv.") }
+        if isJSON, format != .timeline, format != .json {
+            throw ValidationError("--json works with timeline, but not with \(format.rawValue).")
+        }
         if isPublic, format == .timeline {
-            throw ValidationError("--public works only with json and csv. The timeline always covers all books.")
+            throw ValidationError("--public does not work with timeline, which always covers all books.")
         }
     }
 
     func run() async throws {
         let wiring = try Wiring(settings: paths.settings())
         let library = try wiring.requireLibrary()
-        if format == .timeline { return try await exportTimeline(of: library) }
+        guard let books = format.ofBooks else { return try await exportTimeline(of: library) }
         let bar = ProgressBar("editions", total: 0)
         defer { bar.finish() }
         let total = try await library.editionCount()
         let file = try to.map { try OutputFile($0, mayReplace: force) }
-        let writer = try RecordWriter(format == .csv ? .csv : .json, isForOthers: isPublic, to: Self.sink(file))
+        let writer = try RecordWriter(books, isForOthers: isPublic, to: Self.sink(file))
         try await library.export { record in
             let editions = try writer.write(record)
             if editions.isMultiple(of: 256) { bar.set(editions, of: total) }
         }
-        let books = try writer.finish()
+        let count = try writer.finish()
         try file?.finish()
-        if let to { Output.shared.printNotice("Wrote \(counted(books, "book")) to \(to).") }
+        if let to { Output.shared.printNotice("Wrote \(counted(count, "book")) to \(to).") }
     }
 
     private func exportTimeline(of library: LibraryFile) async throws {

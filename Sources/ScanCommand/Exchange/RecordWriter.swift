@@ -4,16 +4,32 @@ import Kiosk
 import Library
 import Synchronization
 
-/// Writes the records of the library as JSON or CSV.
+/// A format in which books are exported.
+enum BookFormat: String, CaseIterable {
+    case json, csv, bibtex, markdown
+
+    init(_ kind: ExportKind) {
+        self =
+            switch kind {
+            case .json: .json
+            case .csv: .csv
+            }
+    }
+}
+
+/// Writes records of the library in one of the formats. Only JSON holds the trash.
 final class RecordWriter: Sendable {
     private struct State {
         var text: TextWriter
         var json = JSONWriter()
+        var bibTeX = BibTeXWriter()
         var editions = 0
         var books = 0
     }
 
-    private let csv: CSVWriter?
+    private let format: BookFormat
+    private let csv = CSVWriter()
+    private let markdown = MarkdownWriter()
     private let isForOthers: Bool
     // The library exports its records one after the other. The lock only proves this to the compiler.
     private let state: Mutex<State>
@@ -21,11 +37,11 @@ final class RecordWriter: Sendable {
     /// - Parameters:
     ///   - isForOthers: true to write only public books, without their private fields.
     ///   - sink: receives the text in pieces.
-    init(_ kind: ExportKind, isForOthers: Bool = false, to sink: @escaping TextWriter.Sink) throws {
-        csv = kind == .csv ? CSVWriter() : nil
+    init(_ format: BookFormat, isForOthers: Bool = false, to sink: @escaping TextWriter.Sink) throws {
+        self.format = format
         self.isForOthers = isForOthers
         var text = TextWriter(to: sink)
-        if let csv { try text.write(csv.header) }
+        if format == .csv { try text.write(csv.header) }
         state = Mutex(State(text: text))
     }
 
@@ -36,9 +52,16 @@ final class RecordWriter: Sendable {
             guard let record = isForOthers ? record.forOthers : record else { return state.editions }
             if case .book(let book) = record {
                 state.editions += 1
-                state.books += book.copies.count
+                state.books += book.copies.count { format == .json || $0.copy.deleted == nil }
             }
-            try state.text.write(csv?.rows(of: record) ?? state.json.text(of: record))
+            let text =
+                switch format {
+                case .json: state.json.text(of: record)
+                case .csv: csv.rows(of: record)
+                case .bibtex: state.bibTeX.entry(for: record)
+                case .markdown: markdown.items(for: record)
+                }
+            try state.text.write(text)
             return state.editions
         }
     }
@@ -50,7 +73,7 @@ final class RecordWriter: Sendable {
     @discardableResult
     func finish() throws -> Int {
         try state.withLock { state in
-            if csv == nil { try state.text.write(state.json.end) }
+            if format == .json { try state.text.write(state.json.end) }
             try state.text.finish()
             return state.books
         }

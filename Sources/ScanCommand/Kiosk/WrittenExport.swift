@@ -25,7 +25,7 @@ final class WrittenExport: ExportedFile {
         }
         self.file = file
         unlink(path.string)
-        let writer = try RecordWriter(kind) { text in
+        let writer = try RecordWriter(BookFormat(kind)) { text in
             do { try file.writeAll(text.utf8) } catch let error as Errno { throw Self.error(error) }
         }
         try await library.export { try writer.write($0) }
