@@ -108,6 +108,15 @@ public struct CaptureFlow: Sendable {
         }
     }
 
+    /// Looks up the waiting items without an answer, such as those whose sources failed, even if the next lookup is not
+    /// due yet. Then looks up the other items that are due.
+    public func lookUpUnanswered(deliver: @escaping Delivery) async throws {
+        let items = try await queue.items(in: [.waiting])
+        try await lookUp(
+            items.filter { $0.outcome != .found && $0.outcome != .notFound }, areCaptured: false, deliver: deliver)
+        try await lookUpDue(deliver: deliver)
+    }
+
     /// Looks up items again, even if they are not due. Only the sources are queried, not the library or the answer
     /// cache.
     ///

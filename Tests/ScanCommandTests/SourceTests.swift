@@ -161,9 +161,23 @@ import Testing
             openLibrary.on("/api/books", .status(503))
             #expect(try scan.run("--isbn", Self.dune, "--yes").status == 69)
             openLibrary.on("/api/books", .json(Self.record))
-            let refreshed = try scan.run("intake", "refresh", "--all", "--json")
+            let refreshed = try scan.run("intake", "refresh", "--json")
             #expect(try refreshed.objects().map { $0["event"] as? String } == ["found"])
+            #expect(refreshed.status == 0)
             #expect(try scan.run("intake", "confirm", "--yes", "--json").events("saved").count == 1)
+        }
+    }
+
+    @Test func `a refresh during an outage asks again, and says that the source is unavailable`() throws {
+        try withSources { scan, openLibrary, googleBooks in
+            openLibrary.on("/api/books", .status(403))
+            googleBooks.on("/books/v1/volumes", .status(429))
+            #expect(try scan.run("--isbn", Self.dune, "--yes").status == 69)
+            let asked = openLibrary.requests.count
+            let refreshed = try scan.run("intake", "refresh", "--json")
+            #expect(try refreshed.objects().map { $0["event"] as? String } == ["blocked"])
+            #expect(refreshed.status == 69)
+            #expect(openLibrary.requests.count > asked)
         }
     }
 

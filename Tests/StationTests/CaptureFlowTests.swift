@@ -66,6 +66,19 @@ private let unknown = "9783161484100"
         #expect(saved?.edition.editedFields.contains(.title) == true)
     }
 
+    @Test func `a lookup on request asks about what had no answer, before it is due, and about nothing else`()
+        async throws
+    {
+        let bench = try Workbench([dune: .offline, emma: .found("Emma")])
+        _ = try await bench.candidates(for: bench.capture(dune, emma, unknown))
+        #expect(try await bench.refreshed().isEmpty, "nothing is due")
+        let before = bench.lookup.questions.count
+        bench.lookup.learn(dune, .found("Dune"))
+        let found = try await bench.delivered { try await bench.flow.lookUpUnanswered(deliver: $0) }
+        #expect(found.map(\.metadata.title) == ["Dune"])
+        #expect(try bench.lookup.questions.dropFirst(before) == [[ISBN(dune)]])
+    }
+
     @Test(arguments: [
         (Origin.camera, Metadata.Format?.none, Metadata.Format?.some(.physical)), (.photo, nil, .physical),
         (.scanner, nil, .physical), (.typed, nil, nil), (.stdin, nil, nil), (.camera, .audiobook, .audiobook),

@@ -158,9 +158,10 @@ struct IntakeCommand: AsyncParsableCommand {
 
     struct Refresh: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "refresh", abstract: "Look up the waiting items, and fetch missing covers.")
+            commandName: "refresh",
+            abstract: "Look up the waiting items that no source has answered about, and fetch missing covers.")
 
-        @Flag(help: "Look up all waiting items, even those not yet due for another lookup, and ignore cached answers.")
+        @Flag(help: "Look up all waiting items, also those that were found or not found, and ignore cached answers.")
         var all = false
 
         @OptionGroup var paths: PathOptions
@@ -185,7 +186,7 @@ struct IntakeCommand: AsyncParsableCommand {
             if all {
                 try await flow.lookUpAgain(nil, deliver: show)
             } else {
-                try await flow.lookUpDue(deliver: show)
+                try await flow.lookUpUnanswered(deliver: show)
             }
             bar.finish()
             let left = try await library.items(in: [.waiting]).count
