@@ -169,6 +169,26 @@ func `reports once that the input contains no frames, and what to do`(_ input: S
     #expect(text.contains("--codec mjpeg"))
 }
 
+@Test(.timeLimit(.minutes(minutes(5)))) func `stops reading an endless stream without frames`() throws {
+    let zeros = open("/dev/zero", O_RDONLY)
+    defer { close(zeros) }
+    var errors: [CameraError.Kind] = []
+    FrameStream(descriptor: zeros).run(
+        state: { if case .failed(let error) = $0 { errors.append(error.kind) } }, frame: { _ in })
+    #expect(errors.last == .noFrames)
+}
+
+/// The other data consists of damaged frames, which take the most time to search.
+@Test(arguments: [false, true])
+func `stops reading a stream that contains no frame any more`(isTooLong: Bool) throws {
+    let damaged: [UInt8] = [0xFF, 0xD8, 0xFF, 0xDA, 0, 2, 0xFF, 0xD9]
+    let length = FrameStream.maxBytesWithoutFrame + (isTooLong ? 1 << 20 : -(1 << 20))
+    let other = Array(repeatElement(damaged, count: length / damaged.count).joined())
+    let record = try readAll(try jpeg(10) + other + (try jpeg(100)))
+    #expect(record.levels == (isTooLong ? [10] : [10, 100]))
+    #expect(record.errors == (isTooLong ? [.noFrames] : []))
+}
+
 @Test func `abandons a frame without an end`() throws {
     var endless = try jpeg(50)
     endless.removeLast(2)

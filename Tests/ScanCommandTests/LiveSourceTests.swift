@@ -43,8 +43,10 @@ extension `The live station` {
         #expect(terminal.raw.contains("rpicam-vid"))
     }
 
-    @Test func `reports that standard input is no picture`() throws {
-        try withTerminal("--frames -", redirection: "< /etc/passwd") { _, terminal in
+    /// The second stream never ends by itself.
+    @Test(arguments: ["/etc/passwd", "/dev/zero"])
+    func `reports that standard input is no picture, and ends`(input: String) throws {
+        try withTerminal("--frames -", redirection: "< \(input)") { _, terminal in
             let status = try terminal.finish()
             #expect(status == 66)
             #expect(terminal.isScreenClosed)

@@ -23,7 +23,9 @@ struct FrameSplitter {
 
     /// The result of ``fill(from:)``.
     enum FillResult {
-        case some, end
+        /// This many bytes were read; 0 if there are none yet.
+        case some(Int)
+        case end
         case failed(errno: Errno)
     }
 
@@ -51,9 +53,9 @@ struct FrameSplitter {
         do {
             let count = try bytes.withUnsafeMutableBytes { try descriptor.read(into: .init(rebasing: $0[end...])) }
             end += count
-            return count == 0 ? .end : .some
+            return count == 0 ? .end : .some(count)
         } catch Errno.resourceTemporarilyUnavailable {
-            return .some
+            return .some(0)
         } catch {
             return .failed(errno: error as? Errno ?? .ioError)
         }

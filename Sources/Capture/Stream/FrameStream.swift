@@ -21,6 +21,9 @@ public final class FrameStream: FrameSource {
     /// The maximum number of bytes before the first frame. If the input contains more bytes but no frame, an error is
     /// reported.
     static let maxNoise = 64 << 10
+    /// The number of bytes in a row without a frame after which the stream is no longer read. Searching an endless
+    /// stream of something else would occupy a processor for nothing. It is a few times the size of the largest frame.
+    static let maxBytesWithoutFrame = 4 * FrameSplitter.maxBytes
 
     /// - Parameters:
     ///   - descriptor: a descriptor that is open for reading; the caller closes it.
@@ -53,13 +56,14 @@ public final class FrameStream: FrameSource {
                 .failed(CameraError(.failing, "cannot decode frames: out of memory. Close other programs.")))
         }
         var splitter = FrameSplitter()
+        var bytesWithoutFrame = 0
         var status = StreamStatus(now())
         onState(status.state)
         while !stopSignal.isStopped {
             switch stopSignal.wait(for: descriptor, atMost: interval) {
             case .ready:
                 switch splitter.fill(from: descriptor) {
-                case .some: break
+                case .some(let count): bytesWithoutFrame += count
                 case .end: return finish(splitter, status, onState)
                 case .failed(let error): return onState(.failed(.cannotRead(error)))
                 }
@@ -69,8 +73,13 @@ public final class FrameStream: FrameSource {
             let arrival = now()
             while !stopSignal.isStopped, decode(splitter.next(), &splitter, &picture, at: arrival) {
                 guard picture.isSound else { continue }
+                bytesWithoutFrame = 0
                 if status.markStreaming(picture.format(rate: rate), at: arrival) { onState(status.state) }
                 onFrame(picture.frame)
+            }
+            guard bytesWithoutFrame < Self.maxBytesWithoutFrame else {
+                if counts.delivered > 0 { return onState(.failed(.noMoreFrames)) }
+                return finish(splitter, status, onState)
             }
             if splitter.skipped >= Self.maxNoise, counts.delivered == 0 { status.fail(.noFrames) }
             if status.isDue(at: now()) { onState(status.state) }
@@ -145,6 +154,11 @@ extension CameraError {
         .noFrames,
         "standard input contains no frames. Send JPEGs one after the other (MJPEG), or grey PGMs. With rpicam-vid, add "
             + "--codec mjpeg; with ffmpeg, add -f mjpeg.")
+
+    fileprivate static let noMoreFrames = CameraError(
+        .noFrames,
+        "standard input contains no more frames, only other data, and is no longer read. Restart the program that writes "
+            + "the frames, and Bookplate.")
 
     fileprivate static let silent = CameraError(
         .frozen, "standard input has delivered no frame for ten seconds. Check the program that writes the frames.")
