@@ -95,9 +95,11 @@ extension String {
         return answer ?? false
     }
 
-    /// The text of ``cleaned`` on one line: line breaks and tabs become spaces.
+    /// The text of ``cleaned`` on one line, such as a name or a title: line breaks and tabs become spaces, and
+    /// characters that cannot be seen are dropped.
     public var cleanedLine: String {
-        let text = cleaned
+        if isPlainLine { return self }
+        let text = withoutInvisibles.cleaned
         guard text.utf8.contains(where: { $0 == 0x0A || $0 == 0x09 }) else { return text }
         let pieces = text.unicodeScalars.split { $0 == "\n" || $0 == "\t" }.map { String($0).trimmed }
         return pieces.filter { !$0.isEmpty }.joined(separator: " ")
