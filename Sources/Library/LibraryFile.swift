@@ -127,7 +127,7 @@ public final class LibraryFile: Sendable {
         } catch {
             throw LibraryError.translated(error, path: path ?? ":memory:")
         }
-        guard let found = rows.first(where: { $0.name.caseFolded == name.cleaned.caseFolded }) else {
+        guard let found = rows.first(where: { $0.name.cleanedLine.caseFolded == name.cleanedLine.caseFolded }) else {
             throw ReaderRefusal.unknown(name: name, known: rows.map(\.name).filter { !$0.isEmpty })
         }
         return LibraryFile(self, ReaderAccess(reader: found.id, holder: holder))

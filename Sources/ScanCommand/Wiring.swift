@@ -11,9 +11,13 @@ import Terminal
 struct Wiring {
     let settings: Settings
     private let configuration: LookupConfiguration
+    private let isForAllReaders: Bool
 
-    init(settings: Settings) throws {
+    /// - Parameter isForAllReaders: true for a command that does the same for all readers. If the settings name a reader
+    ///   who does not exist, it runs for the first one; so it can bring a deleted reader back.
+    init(settings: Settings, isForAllReaders: Bool = false) throws {
         self.settings = settings
+        self.isForAllReaders = isForAllReaders
         configuration = try Self.configuration { settings[$0] }
     }
 
@@ -57,7 +61,32 @@ struct Wiring {
                     + "\(backup.path.printable).")
         }
         if library.isNew { Self.warnOfLostLibrary(at: path) }
-        return try library.reading(asNamed: reader, holder: TerminalSession.current)
+        do {
+            return try library.reading(asNamed: reader, holder: TerminalSession.current)
+        } catch let refusal as ReaderRefusal where settings.level(of: .reader) != .flag {
+            let advice = adviceOnMissingReader
+            guard isForAllReaders else {
+                throw CommandError(
+                    ExitStatus(refusal.kind),
+                    "cannot run for the reader whom \(advice.origin) names: \(refusal). \(advice.text)")
+            }
+            Output.shared.printNotice(
+                "\(reader.map { quoted([$0]) } ?? ""), whom \(advice.origin) names, is no reader of this library, so this "
+                    + "runs for the first reader. \(advice.text)")
+            return try library.reading(asNamed: nil, holder: TerminalSession.current)
+        }
+    }
+
+    /// The origin of the name of a reader who does not exist, and what to do.
+    private var adviceOnMissingReader: (origin: String, text: String) {
+        let isVariable = settings.level(of: .reader) == .environment
+        let variable = Setting.reader.environmentName
+        let change =
+            isVariable ? "change \(variable)" : "run 'scan settings set reader NAME' or 'scan settings unset reader'"
+        return (
+            isVariable ? variable : "the setting 'reader'",
+            "To choose another, \(change). To bring a deleted reader back, run 'scan reader restore NAME'."
+        )
     }
 
     /// Prints a warning if a new library was begun beside the backups of another one.

@@ -37,6 +37,47 @@ import Testing
         }
     }
 
+    @Test(arguments: [true, false])
+    func `a deleted reader whom a setting names is no obstacle to bringing the reader back`(isVariable: Bool) throws {
+        try withScan { scan in
+            try scan.run("library", "add", "--title", "Dune")
+            try scan.run("reader", "add", "Anna", "--first", "Ben")
+            var hers = scan
+            if isVariable {
+                hers.environment["BOOKPLATE_READER"] = "Anna"
+            } else {
+                #expect(try scan.run("settings", "set", "reader", "Anna").status == 0)
+            }
+            #expect(try hers.run("reader", "delete", "Anna").status == 0)
+            for arguments in [["home"], ["library", "list"], ["tag", "add", "sf", "dune"]] {
+                let refused = try hers.run(arguments)
+                #expect(refused.status == 3, "\(arguments): \(refused.err)")
+                #expect(
+                    refused.err.contains(isVariable ? "change BOOKPLATE_READER" : "run 'scan settings set reader NAME'")
+                )
+                #expect(refused.err.contains("there is no reader \"Anna\". The readers are Ben. "))
+                #expect(refused.err.contains("run 'scan reader restore NAME'"))
+            }
+            #expect(try hers.run("home", "--reader", "Ben").status == 0)
+            let list = try hers.run("undo", "--list")
+            #expect(list.status == 0 && list.out.contains("deleted the reader"))
+            #expect(list.err.contains("\"Anna\"") && list.err.contains("runs for the first reader"), "\(list.err)")
+            #expect(try hers.run("undo").status == 0)
+            #expect(try hers.run("home").status == 0)
+            #expect(try scan.run("reader").lines == ["Ben", "Anna"])
+        }
+    }
+
+    @Test func `drops what cannot be seen from a name`() throws {
+        try withScan { scan in
+            try scan.run("library", "add", "--title", "Dune")
+            try scan.run("reader", "add", "A\u{200B}n\u{AD}na", "--first", "Ben\u{202E}")
+            #expect(try scan.run("reader").lines == ["Ben", "Anna"])
+            #expect(try scan.run("reader", "add", "Ben\u{2060}").status == 3, "another reader is called so")
+            #expect(try scan.run("home", "--reader", "Be\u{200B}n").status == 0)
+        }
+    }
+
     @Test func `imports a file for one reader, and exports what each has`() throws {
         let json = try withScan { scan in
             let path = scan.home.appendingPathComponent("goodreads.csv").path

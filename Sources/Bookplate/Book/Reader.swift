@@ -24,7 +24,7 @@ public struct Reader: Sendable, Equatable {
 
 extension Reader {
     /// True if the text is the reader's name. Case does not matter.
-    public func isNamed(_ text: String) -> Bool { name?.caseFolded == text.cleanedLine.caseFolded }
+    public func isNamed(_ text: String) -> Bool { name?.cleanedLine.caseFolded == text.cleanedLine.caseFolded }
 }
 
 /// Another reader, to whom something belongs that is shown to all.

@@ -47,7 +47,7 @@ struct BackupCommand: AsyncParsableCommand {
     func run() async throws {
         let settings = try paths.settings()
         if list { return try await BackupList(settings, json: output.json).show(also: target, printed) }
-        let library = try Wiring(settings: settings).requireLibrary()
+        let library = try Wiring(settings: settings, isForAllReaders: true).requireLibrary()
         defer { Interrupts.release() }
         Interrupts.onEnd { library.abandonBackups() }
         Interrupts.handle { "Interrupted. The unfinished backup was removed; older backups are unchanged." }

@@ -35,7 +35,7 @@ struct LookupCommand: AsyncParsableCommand {
             (number, Result { try ISBN(refusingWith: .nothing, number) })
         }
         let isbns = inputs.compactMap { if case .success(let isbn) = $0.1 { isbn } else { nil as ISBN? } }
-        let wiring = try Wiring(settings: paths.settings())
+        let wiring = try Wiring(settings: paths.settings(), isForAllReaders: true)
         let library = try wiring.openExistingLibrary()
         var known: [ISBN: [Book]] = [:]
         if let library, !refresh { known = try await library.books(with: isbns) }

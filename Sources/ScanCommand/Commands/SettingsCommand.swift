@@ -46,7 +46,7 @@ struct SettingsCommand: AsyncParsableCommand {
             var failure: (any Error)?
             var note = "There is no library yet, so the settings stored in it are shown with their defaults."
             do {
-                if let library = try Wiring(settings: settings).openExistingLibrary() {
+                if let library = try Wiring(settings: settings, isForAllReaders: true).openExistingLibrary() {
                     stored = try await library.settings()
                     note = ""
                 }

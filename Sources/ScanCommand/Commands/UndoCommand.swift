@@ -24,7 +24,7 @@ struct UndoCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let wiring = try Wiring(settings: paths.settings())
+        let wiring = try Wiring(settings: paths.settings(), isForAllReaders: true)
         if chosen.list {
             return try await chosen.show(
                 wiring.openExistingLibrary(), output, ifEmpty: "Nothing was changed in the last 30 days."
@@ -61,7 +61,7 @@ struct RedoCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let wiring = try Wiring(settings: paths.settings())
+        let wiring = try Wiring(settings: paths.settings(), isForAllReaders: true)
         if chosen.list {
             return try await chosen.show(
                 wiring.openExistingLibrary(), output, ifEmpty: "There is nothing to redo."

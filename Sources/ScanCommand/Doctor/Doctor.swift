@@ -157,7 +157,7 @@ struct DoctorFindings: Sendable {
         let wiring: Wiring
         let path: String
         do {
-            wiring = try Wiring(settings: paths.settings())
+            wiring = try Wiring(settings: paths.settings(), isForAllReaders: true)
             guard let library = wiring.settings[.library] else {
                 throw CommandError(.configuration, "no library is set. Give the path of one with --library.")
             }

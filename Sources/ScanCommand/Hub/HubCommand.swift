@@ -195,7 +195,9 @@ struct HubStationsCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let stations = try await Wiring(settings: paths.settings()).openExistingLibrary()?.pairedStations() ?? []
+        let stations =
+            try await Wiring(settings: paths.settings(), isForAllReaders: true).openExistingLibrary()?.pairedStations()
+            ?? []
         if stations.isEmpty, !output.json {
             Output.shared.printNotice(
                 "No station is paired with this library. To pair a station, run 'scan hub pair ADDRESS' on it.")
@@ -225,7 +227,7 @@ struct HubRevokeCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let library = try Wiring(settings: paths.settings()).requireLibrary()
+        let library = try Wiring(settings: paths.settings(), isForAllReaders: true).requireLibrary()
         let stations = try await library.pairedStations()
         guard let station = stations.first(where: { $0.name == name || $0.id.rawValue == name }) else {
             let near = name.nearest(among: stations.map(\.name))

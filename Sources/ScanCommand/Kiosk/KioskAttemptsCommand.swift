@@ -18,7 +18,7 @@ struct KioskAttemptsCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let library = try Wiring(settings: paths.settings()).openExistingLibrary()
+        let library = try Wiring(settings: paths.settings(), isForAllReaders: true).openExistingLibrary()
         let attempts = try await library?.signInAttempts(limit: SignInAttempt.kept) ?? []
         for attempt in attempts {
             if output.json {

@@ -23,7 +23,7 @@ struct KioskCodeCommand: AsyncParsableCommand {
     @OptionGroup var paths: PathOptions
 
     func run() async throws {
-        let library = try Wiring(settings: paths.settings()).openLibrary()
+        let library = try Wiring(settings: paths.settings(), isForAllReaders: true).openLibrary()
         if clear {
             try await library.setAccessCode(nil, at: Date())
             Output.shared.printLine("The access code was removed, and all devices were signed out. \(Self.stations)")
