@@ -33,14 +33,17 @@ public struct LookupChain: MetadataLookup {
     ///   - clock: the clock for waits and for the time limit of a lookup (8 s).
     ///   - now: returns the calendar time, which is stored with rate limits and cached answers.
     ///   - report: logs errors that do not change an answer, such as a cache that cannot be read or written.
+    ///   - open: lists the requests in progress.
     public init(
         _ configuration: LookupConfiguration, index: (any MetadataSource)? = nil, notAsked: [NotAsked] = [],
         order: @escaping @Sendable () async throws -> SourceOrder, cache: (any AnswerCache)? = nil,
         states: any RateLimits, clock: some Clock<Duration> = ContinuousClock(),
-        now: @escaping @Sendable () -> Date = { Date() }, report: @escaping @Sendable (String) -> Void = { _ in }
+        now: @escaping @Sendable () -> Date = { Date() }, report: @escaping @Sendable (String) -> Void = { _ in },
+        open: OpenRequests = OpenRequests()
     ) {
         let policy = RequestPolicy(
-            http: HTTPClient(configuration), states: states, time: LookupClock(clock, date: now), report: report)
+            http: HTTPClient(configuration), states: states, time: LookupClock(clock, date: now), report: report,
+            open: open)
         self.init(configuration, index: index, notAsked: notAsked, order: order, cache: cache, policy: policy)
     }
 

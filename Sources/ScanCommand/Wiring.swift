@@ -12,6 +12,8 @@ struct Wiring {
     let settings: Settings
     private let configuration: LookupConfiguration
     private let isForAllReaders: Bool
+    /// The requests to the sources that are in progress.
+    let open = OpenRequests()
 
     /// - Parameter isForAllReaders: true for a command that does the same for all readers. If the settings name a reader
     ///   who does not exist, it runs for the first one; so it can bring a deleted reader back.
@@ -152,7 +154,7 @@ struct Wiring {
         }
         return LookupChain(
             configuration, index: index, notAsked: notAsked, order: { try await sourceOrder(library) },
-            cache: library, states: rateLimits, report: { Output.shared.printError($0) })
+            cache: library, states: rateLimits, report: { Output.shared.printError($0) }, open: open)
     }
 
     /// Returns the sources that may be asked: those in the environment, or else those that are set in the library.
@@ -233,7 +235,7 @@ struct Wiring {
     private func fillGaps(_ library: LibraryFile, _ flow: CaptureFlow, patience: Duration) async throws {
         let gaps = try await library.gapCount(at: Date())
         guard gaps > 0 else { return }
-        let bar = ProgressBar("books completed", total: gaps)
+        let bar = ProgressBar("books completed", total: gaps, waitingFor: open)
         defer { bar.finish() }
         let filled = try await withTimeLimit(patience) {
             try await flow.fillGaps(deliver: { _ in }, onAnswer: { bar.advance() })

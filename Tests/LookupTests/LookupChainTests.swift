@@ -1,6 +1,7 @@
 import Bookplate
 import FaultServer
 import HTTP
+import Synchronization
 import Testing
 
 @testable import Lookup
@@ -50,6 +51,26 @@ import Testing
         #expect(try await rig.outcome().failure?.reason == "the complete answer did not arrive in time")
         rig.googleBooks.on(google, .json(try fixture("googlebooks-odyssey.json")))
         #expect(try await rig.outcome().name == .found)
+    }
+
+    @Test func `lists the sources that are being asked, until they have answered`() async throws {
+        let open = OpenRequests()
+        let seen = Mutex<[SourceName: [SourceName]]>([:])
+        rig.openLibrary.on(
+            "/api/books",
+            .json { _ in
+                seen.withLock { $0[.openLibrary] = open.sources }
+                return "{}"
+            })
+        rig.googleBooks.on(
+            google,
+            .json { _ in
+                seen.withLock { $0[.googleBooks] = open.sources }
+                return #"{"kind":"books#volumes","totalItems":0}"#
+            })
+        for await _ in try rig.chain(open: open).lookUp([.sample(numbered: 1)], refresh: false) {}
+        #expect(seen.withLock(\.self) == [.openLibrary: [.openLibrary], .googleBooks: [.googleBooks]])
+        #expect(open.sources.isEmpty)
     }
 
     @Test func `being offline is found out once for a thousand books`() async throws {

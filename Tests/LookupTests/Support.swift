@@ -85,13 +85,15 @@ struct Rig {
 
     func chain(
         index: (any MetadataSource)? = nil, notAsked: [NotAsked] = [], clock other: JumpClock? = nil,
-        date: (@Sendable () -> Date)? = nil, report: @escaping @Sendable (String) -> Void = { _ in }
+        date: (@Sendable () -> Date)? = nil, report: @escaping @Sendable (String) -> Void = { _ in },
+        open: OpenRequests = OpenRequests()
     ) throws -> LookupChain {
         let configuration = try configuration()
         let clock = other ?? clock
         let policy = RequestPolicy(
             http: HTTPClient(userAgent: configuration.userAgent), states: states,
-            time: LookupClock(clock, date: date ?? { clock.date }), jitter: { 1 }, limits: limits, report: report)
+            time: LookupClock(clock, date: date ?? { clock.date }), jitter: { 1 }, limits: limits, report: report,
+            open: open)
         return LookupChain(
             configuration, index: index, notAsked: notAsked, order: { [order] in try order ?? { throw NoAnswer() }() },
             cache: cache,

@@ -264,6 +264,20 @@ import Testing
         #expect(try scan.run("intake", "list", "--json").lines.count == 1)
     }
 
+    @Test(arguments: ["--isbn 9783161484100", "--isbn 9783161484100 --yes", "lookup 9783161484100"])
+    func `says which source it waits for if an answer takes long`(arguments: String) throws {
+        let source = try FaultServer()
+        source.on("/api/books", .blackHole)
+        var scan = try ScanProcess.offline()
+        defer { try? scan.remove() }
+        scan.ask(source)
+        let terminal = try PseudoTerminal(scan, arguments)
+        try terminal.wait(for: "asking Open Library")
+        terminal.type("\u{03}")
+        #expect(try terminal.finish() == 130)
+        #expect(terminal.isRestored)
+    }
+
     @Test func `edits line by line if standard input is the terminal`() throws {
         try withTerminal("--stdin") { scan, terminal in
             try terminal.wait(for: "Control-D ends")

@@ -15,6 +15,8 @@ struct RequestPolicy: Sendable {
     var observe: @Sendable (HTTPAnswer) -> Void = { _ in }
     /// Logs errors that do not change an answer, such as a cache that cannot be read or written.
     var report: @Sendable (String) -> Void = { _ in }
+    /// Lists the requests of this process that are in progress, with their waits and retries.
+    var open = OpenRequests()
 }
 
 /// The options for the requests of a ``SourceClient``.
@@ -72,6 +74,8 @@ struct SourceClient: Sendable {
     func get(
         _ address: WebAddress, classify: (HTTPAnswer) -> LookupError? = { _ in nil }
     ) async throws(LookupError) -> HTTPAnswer {
+        policy.open.begin(source)
+        defer { policy.open.end(source) }
         for number in 1... {
             switch await attempt(address, classify) {
             case .answered(let answer):

@@ -181,7 +181,7 @@ struct CaptureCommand: AsyncParsableCommand {
         let station = Station(
             flow: target.flow, history: target.history, options: options,
             live: isLive ? try liveScan(wiring.settings) : nil, scanner: live.grabScanner(), titles: target.titles)
-        let run = CaptureRun(station: station, answer: answer, events: events)
+        let run = CaptureRun(station: station, answer: answer, events: events, open: wiring.open)
         Interrupts.handle { Self.interruptedMessage(notCaptured: run.notCaptured) ?? target.interruptedMessage }
         if isLive || asksByLine {
             let numbers = isLive && !answer.asks ? InputLines.ofTerminal() : nil

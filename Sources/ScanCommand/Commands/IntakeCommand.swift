@@ -81,7 +81,7 @@ struct IntakeCommand: AsyncParsableCommand {
             let station = Station(
                 flow: wiring.captureFlow(library, lookup), history: library, options: options,
                 titles: wiring.titleFinder(library, lookup))
-            let run = CaptureRun(station: station, answer: answer, events: events)
+            let run = CaptureRun(station: station, answer: answer, events: events, open: wiring.open)
             Interrupts.handle { "Interrupted. Books that were not saved are still in the queue." }
             try await run.answer(items)
             await wiring.catchUp(
@@ -172,7 +172,7 @@ struct IntakeCommand: AsyncParsableCommand {
             let library = try wiring.openLibrary()
             let report = ExitReport()
             let events = EventPrinter(json: output.json, report: report)
-            let bar = ProgressBar("looked up", total: 0)
+            let bar = ProgressBar("looked up", total: 0, waitingFor: wiring.open)
             let isJSON = output.json
             let show: CaptureFlow.Delivery = { candidates in
                 for candidate in candidates {

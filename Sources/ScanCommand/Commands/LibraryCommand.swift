@@ -333,7 +333,7 @@ struct LibraryRefreshCommand: AsyncParsableCommand {
             }
             found = [:]
         }
-        let bar = ProgressBar("books looked up", total: books.count)
+        let bar = ProgressBar("books looked up", total: books.count, waitingFor: wiring.open)
         for await answer in wiring.lookup(library).lookUp(books, refresh: again) {
             switch answer.outcome {
             case .found(let metadata, _): found[answer.isbn] = metadata

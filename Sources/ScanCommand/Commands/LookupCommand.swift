@@ -46,7 +46,7 @@ struct LookupCommand: AsyncParsableCommand {
         }
         let unknown = isbns.filter { answers[$0] == nil }
         if !unknown.isEmpty {
-            let bar = ProgressBar("looked up", total: unknown.count)
+            let bar = ProgressBar("looked up", total: unknown.count, waitingFor: wiring.open)
             for await answer in wiring.lookup(library).lookUp(unknown, refresh: refresh) {
                 answers[answer.isbn] = answer
                 bar.advance()

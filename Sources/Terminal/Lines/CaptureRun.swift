@@ -11,13 +11,15 @@ package struct CaptureRun: Sendable {
     let station: Station
     let answer: Answer
     let events: EventPrinter
+    /// The requests that the lookups of this run wait for.
+    let open: OpenRequests
     /// A stream without elements, which ends when no more frames will arrive.
     private let sourceEnd = AsyncStream.makeStream(of: Never.self)
     /// The detections that have arrived from the input and are not on disk yet.
     private let arrived = SharedValue<[Detection]>([])
 
-    package init(station: Station, answer: Answer, events: EventPrinter) {
-        (self.station, self.answer, self.events) = (station, answer, events)
+    package init(station: Station, answer: Answer, events: EventPrinter, open: OpenRequests = OpenRequests()) {
+        (self.station, self.answer, self.events, self.open) = (station, answer, events, open)
     }
 
     /// The way in which the run gets an answer for each book.
@@ -223,8 +225,9 @@ package struct CaptureRun: Sendable {
         if case .prompt = answer { return }
         while !Task.isCancelled {
             do { try await Task.sleep(for: .seconds(1)) } catch { return }
-            let open = events.count(.captured)
-            if open > 0 { Output.shared.showStatus("looking up \(open) of \(events.total) …") }
+            let count = events.count(.captured)
+            guard count > 0 else { continue }
+            Output.shared.showStatus("looking up \(count) of \(events.total)\(open.asking.map { "; \($0)" } ?? "") …")
         }
     }
 }

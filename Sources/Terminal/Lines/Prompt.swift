@@ -20,10 +20,12 @@ package enum PromptInput: Sendable {
         case answersEnded
         /// The card has been on the screen long enough to be read.
         case cardIsReadable
+        /// Another second has passed, so the status line may have to say whom the lookups wait for.
+        case second
     }
 
-    /// Passes on the station's news and the person's answers, in the order in which they arrive. Both are read until
-    /// the events end.
+    /// Passes on the station's news and the person's answers, in the order in which they arrive, and reports each second
+    /// that passes. All this ends with the events.
     func send(beside station: Station, to events: AsyncStream<Event>.Continuation) {
         let listening = Task { for await item in station.news { events.yield(.news(item)) } }
         let answers = Task {
@@ -42,9 +44,16 @@ package enum PromptInput: Sendable {
             }
             events.yield(.answersEnded)
         }
+        let seconds = Task {
+            while true {
+                try await Task.sleep(for: .seconds(1))
+                events.yield(.second)
+            }
+        }
         events.onTermination = { _ in
             listening.cancel()
             answers.cancel()
+            seconds.cancel()
         }
     }
 }
@@ -104,11 +113,13 @@ struct Prompt {
             case .unreadable(let error): run.events.show([.unreadableInput(error)])
             case .answersEnded: hasQuit = true
             case .cardIsReadable: showKeys()
+            case .second: guard run.events.count(.captured) > 0 else { continue }
             }
             await showNext()
             if hasQuit || isDone { break }
             if open == nil, entry == nil {
-                Output.shared.showStatus("  looking up …  \(hasActs ? "[u] undo last  " : "")[q] quit")
+                let keys = hasActs ? "[u] undo last  [q] quit" : "[q] quit"
+                Output.shared.showStatus("  \(run.open.asking ?? "looking up") …  \(keys)")
             }
         }
         Output.shared.showStatus("")
