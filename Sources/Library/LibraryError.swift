@@ -103,6 +103,8 @@ public enum LibraryError: Error, Sendable, Equatable, CustomStringConvertible {
             "cannot upgrade \(path) for this version of Bookplate: it has to be backed up first, but that failed. The library was not changed. The reason: \(cause)"
         case .networkFileSystem(let path, let type):
             "cannot keep a library at \(path): \(type) is a network file system, on which file locks are not reliable. Choose a folder on a local disk."
+        case .permission(let path, EROFS?):
+            "cannot write \(path): it is on a disk that is mounted read-only. Mount the disk for writing, or copy the library to another disk and set BOOKPLATE_LIBRARY to the path of the copy."
         case .permission(let path, let errno):
             "cannot write \(path): permission denied\(errno.map { " (errno \($0))" } ?? ""). Give yourself write permission for the file and its folder, or set BOOKPLATE_LIBRARY to the path of another file."
         case .diskFull(let path):

@@ -42,6 +42,10 @@ public final class LibraryFile: Sendable {
         let report = Mutex<@Sendable (String) -> Void>({ _ in })
         let hasChanged = Atomic(false)
     }
+    /// True if the library can only be read, because its medium is mounted read-only or this user may not write it. Every
+    /// write throws ``LibraryError/permission(path:errno:)``.
+    public var isReadOnly: Bool { readOnlyReason != nil }
+    private let readOnlyReason: Errno?
     /// True if opening has created this library.
     public let isNew: Bool
     /// The backup that opening has made before it has migrated the library; `nil` if it has not migrated a library that
@@ -57,7 +61,7 @@ public final class LibraryFile: Sendable {
     init(
         path: String?, device: String, database: any DatabaseWriter, lock: LibraryLock?,
         isNew: Bool = false,
-        updateBackup: CopyReport? = nil,
+        updateBackup: CopyReport? = nil, readOnlyReason: Errno? = nil,
         lockTimeout: LockTimeout = LockTimeout(.seconds(5)), clock: @escaping @Sendable () -> Date, zone: TimeZone
     ) {
         self.path = path
@@ -67,6 +71,7 @@ public final class LibraryFile: Sendable {
         self.lock = lock
         self.isNew = isNew
         self.updateBackup = updateBackup
+        self.readOnlyReason = readOnlyReason
         self.lockTimeout = lockTimeout
         self.clock = clock
         self.zone = zone
@@ -78,7 +83,7 @@ public final class LibraryFile: Sendable {
     /// Makes an instance of the same open library for another reader.
     private init(_ other: LibraryFile, _ access: ReaderAccess) {
         (path, device, database, lock) = (other.path, other.device, other.database, other.lock)
-        (isNew, updateBackup) = (other.isNew, other.updateBackup)
+        (isNew, updateBackup, readOnlyReason) = (other.isNew, other.updateBackup, other.readOnlyReason)
         (lockTimeout, clock, zone) = (other.lockTimeout, other.clock, other.zone)
         (shared, opener, readerAccess) = (other.shared, other.opener ?? other, access)
         (holder, watches, codeChecks) = (other.holder, other.watches, other.codeChecks)
@@ -138,8 +143,8 @@ public final class LibraryFile: Sendable {
     ///
     /// Before a library of an earlier version is migrated, a checked backup is made in its folder `backups`; see
     /// ``updateBackup``. A file that is damaged, or that a newer Bookplate or another program has written or altered,
-    /// is left as it is, byte for byte. A library on a medium that is mounted read-only can be read; every write throws
-    /// ``LibraryError/permission(path:errno:)``.
+    /// is left as it is, byte for byte. A library on a medium that is mounted read-only, or without write permission, can
+    /// be read; see ``isReadOnly``.
     ///
     /// - Parameters:
     ///   - device: the device's name in captures and changes; the host name by default.
@@ -155,10 +160,10 @@ public final class LibraryFile: Sendable {
         let location = LibraryLocation(path)
         let path = location.path
         do {
-            if try location.isOnReadOnlyMedium() {
+            if let reason = try location.reasonForReadingOnly() {
                 return LibraryFile(
-                    path: path, device: device ?? hostName(), database: try openImmutable(location), lock: nil,
-                    clock: clock, zone: zone)
+                    path: path, device: device ?? hostName(), database: try openReadOnly(location, reason), lock: nil,
+                    readOnlyReason: reason, clock: clock, zone: zone)
             }
             let lock = try location.prepare()
             try lock.acquire(.exclusive, .opening, within: lockTimeout, library: path)
@@ -219,7 +224,7 @@ public final class LibraryFile: Sendable {
         try watches.end()
         (database as? DatabasePool)?.releaseMemory()
         try database.close()
-        if let path { try foldLog(of: path) }
+        if let path, !isReadOnly { try foldLog(of: path) }
         try lock?.release(.inUse)
     }
 
@@ -266,17 +271,33 @@ public final class LibraryFile: Sendable {
         try queue.close()
     }
 
-    /// Opens a library that no process can change, without the side files that SQLite cannot create there. Source:
+    /// Opens a library that this process cannot change.
+    ///
+    /// If SQLite's side files are there, another process may have the library open, and they are used without changing
+    /// them. Otherwise nobody has it open, and it is read without side files, which SQLite could not create, or which
+    /// would then belong to the wrong user. Sources: https://www.sqlite.org/wal.html#readonly and
     /// https://www.sqlite.org/uri.html#uriimmutable
-    private static func openImmutable(_ location: LibraryLocation) throws -> DatabaseQueue {
-        let header = try FileHeader(of: location.path)
-        try header.check(path: location.path)
-        // A log cannot be read there, and a library with an older schema cannot be migrated.
-        guard try !location.hasLeftoverLog(), header.userVersion == Schema.version else {
-            throw LibraryError(errno: EROFS, path: location.path)
+    ///
+    /// - Throws: ``LibraryError/permission(path:errno:)`` if there is only a log, which cannot be read without its index,
+    ///   or if the schema is older, because the library cannot be migrated.
+    private static func openReadOnly(_ location: LibraryLocation, _ reason: Errno) throws -> DatabaseQueue {
+        let path = location.path
+        if reason != .readOnlyFileSystem, let network = try FileSystemKind.network(at: folder(of: path)) {
+            throw LibraryError.networkFileSystem(path: path, type: network)
         }
-        let queue = try immutableQueue(at: location.path)
-        _ = try queue.read { db in try SchemaCheck.check(db, path: location.path) }
+        let header = try FileHeader(of: path)
+        try header.check(path: path)
+        let hasSideFiles = try fileFacts(path + "-wal") != nil && fileFacts(path + "-shm") != nil
+        guard header.userVersion == Schema.version, try hasSideFiles || !location.hasLeftoverLog() else {
+            throw LibraryError(errno: reason.rawValue, path: path)
+        }
+        let queue =
+            try hasSideFiles
+            ? DatabaseQueue(path: path, configuration: configuration(readonly: true)) : immutableQueue(at: path)
+        _ = try queue.read { db in
+            try Schema.checkVersion(db, path: path)
+            return try SchemaCheck.check(db, path: path)
+        }
         return queue
     }
 
@@ -284,6 +305,11 @@ public final class LibraryFile: Sendable {
     static func immutableQueue(at path: String) throws -> DatabaseQueue {
         let name = path.replacing("%", with: "%25").replacing("?", with: "%3F").replacing("#", with: "%23")
         return try DatabaseQueue(path: "file:\(name)?immutable=1", configuration: configuration(readonly: true))
+    }
+
+    /// - Throws: ``LibraryError/permission(path:errno:)`` if the library can only be read.
+    public func checkWritable() throws(LibraryError) {
+        if let readOnlyReason { throw LibraryError(errno: readOnlyReason.rawValue, path: path ?? ":memory:") }
     }
 
     private static func openPool(at path: String, lockTimeout: LockTimeout) throws -> DatabasePool {
@@ -387,6 +413,7 @@ extension LibraryFile {
         _ body: @Sendable @escaping (Database) throws -> Result
     ) async throws -> Result {
         do {
+            try checkWritable()
             try readerAccess.checkCanWrite()
             return try await database.write { [path, readerAccess, clock] db in
                 // A newer version of the program may have migrated the file while this program has it open.

@@ -50,7 +50,14 @@ struct Wiring {
     func openLibrary() throws -> LibraryFile { try openLibrary(for: settings[.reader]) }
 
     /// - Parameter reader: the name of the reader; `nil` for the first one.
+    /// - Throws: ``LibraryError`` if the library cannot be opened or written.
     func openLibrary(for reader: String?) throws -> LibraryFile {
+        let library = try open(for: reader)
+        try library.checkWritable()
+        return library
+    }
+
+    private func open(for reader: String?) throws -> LibraryFile {
         guard let path = settings[.library] else {
             throw CommandError(.configuration, "no library is set. Give the path of one with --library.")
         }
@@ -101,7 +108,7 @@ struct Wiring {
         }
     }
 
-    /// Opens the library for the reader of the settings, if there is a library.
+    /// Opens the library for the reader of the settings, if there is a library. Says so if it can only be read.
     ///
     /// - Returns: `nil` if there is no library yet, or only an empty file. In that case none is created.
     func openExistingLibrary() throws -> LibraryFile? { try openExistingLibrary(for: settings[.reader]) }
@@ -116,7 +123,12 @@ struct Wiring {
             return nil
         }
         // If the file cannot even be examined, opening it reports the reason.
-        return try openLibrary(for: reader)
+        let library = try open(for: reader)
+        if library.isReadOnly {
+            Output.shared.printNotice(
+                "The library \(path.printable) is read-only here: it can be read, but not changed.")
+        }
+        return library
     }
 
     /// Opens the library for a command that works on books that are already in it. If there is no library, none is

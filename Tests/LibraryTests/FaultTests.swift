@@ -68,7 +68,7 @@ import Testing
         try disk.remount("ro")
         let existing = try LibraryFile.open(at: disk("library.sqlite"))
         #expect(try await existing.find("dune") == ["Dune"])
-        await #expect(throws: LibraryError.permission(path: disk("library.sqlite"), errno: nil)) {
+        await #expect(throws: LibraryError.permission(path: disk("library.sqlite"), errno: EROFS)) {
             try await existing.save(odyssey, record("Odyssey"))
         }
         try await existing.close()
@@ -80,12 +80,16 @@ import Testing
     }
 
     @Test(.enabled(if: getuid() != 0, "root may write everywhere"))
-    func `a folder or file without permissions is a permission error`() async throws {
+    func `without permission to write, a library can be read, and every write is a permission error`() async throws {
         try await LibraryFile.open(at: folder("library.sqlite")).close()
         chmod(folder("library.sqlite"), 0o400)
-        #expect(throws: LibraryError.permission(path: folder("library.sqlite"), errno: EACCES)) {
-            try LibraryFile.open(at: folder("library.sqlite"))
+        let existing = try LibraryFile.open(at: folder("library.sqlite"))
+        #expect(existing.isReadOnly)
+        #expect(try await existing.find("").isEmpty)
+        await #expect(throws: LibraryError.permission(path: folder("library.sqlite"), errno: EACCES)) {
+            try await existing.save(dune, record("Dune"))
         }
+        try await existing.close()
         chmod(folder.path, 0o500)
         defer { chmod(folder.path, 0o700) }
         #expect(throws: LibraryError.self) { try LibraryFile.open(at: folder("new.sqlite")) }

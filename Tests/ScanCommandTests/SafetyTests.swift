@@ -273,3 +273,43 @@ struct `A library on a read-only medium` {
         #expect(try Data(contentsOf: URL(fileURLWithPath: scan.library)) == before)
     }
 }
+
+@Suite struct `A library without write permission` {
+    /// Which of the two cannot be written.
+    enum Protected: CaseIterable { case file, folder, both }
+
+    /// Runs the program without the rights by which root may write everywhere.
+    private static let unprivileged = getuid() == 0 ? ["setpriv", "--bounding-set=-all", "--inh-caps=-all"] : []
+
+    @Test(arguments: Protected.allCases, [false, true])
+    func `is listed with a notice, and refuses to be changed`(_ protected: Protected, isInUse: Bool) throws {
+        var scan = try ScanProcess.offline()
+        defer { try? scan.remove() }
+        let folder = scan.home.path + "/books"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+        scan.environment["BOOKPLATE_LIBRARY"] = folder + "/library.sqlite"
+        #expect(try scan.run("library", "add", "--title", "Dune").status == 0)
+        // A program that has the library open has written to the log.
+        let other = isInUse ? try DatabaseQueue(path: scan.library) : nil
+        try other?.write { db in try db.execute(sql: "UPDATE edition SET title = 'Dune Messiah'") }
+        #expect(FileManager.default.fileExists(atPath: scan.library + "-shm") == isInUse)
+        if protected != .folder { for suffix in ["", "-wal", "-shm"] { chmod(scan.library + suffix, 0o444) } }
+        if protected != .file { chmod(folder, 0o555) }
+        defer { chmod(folder, 0o755) }
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
+        scan.prefix = Self.unprivileged
+        for arguments in [["library", "list"], ["library", "search", "dune"]] {
+            let ending = try scan.run(arguments)
+            #expect(ending.status == 0 && ending.out.contains(isInUse ? "Dune Messiah" : "Dune"), "\(ending)")
+            #expect(ending.err.contains("is read-only here"), "\(ending.err)")
+        }
+        for arguments in [
+            ["tag", "add", "sf", "dune"], ["library", "add", "--title", "Emma"], ["--isbn", "9780441478125"],
+        ] {
+            let refused = try scan.run(arguments)
+            #expect(refused.status == 77 && refused.err.contains("Give yourself write permission"), "\(refused)")
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder).sorted() == names, "no side file is made")
+        try other?.close()
+    }
+}

@@ -2,6 +2,7 @@ import FoundationEssentials
 import SystemCalls
 import GRDB
 import Glibc
+import SystemPackage
 
 /// The location of a library, which is inspected before anything is written there.
 struct LibraryLocation {
@@ -25,9 +26,18 @@ struct LibraryLocation {
         mode = (try? fileMode(in: folder(of: path))) ?? 0o600
     }
 
-    /// Returns true if there is a file, and it is on a file system that is mounted read-only.
-    func isOnReadOnlyMedium() throws(LibraryError) -> Bool {
-        try fileFacts(path) != nil && access(path, W_OK) != 0 && errno == EROFS
+    /// Returns the reason why a library that is there can only be read: EROFS if its file system is mounted read-only, or
+    /// EACCES if this user may not write the file, or may not create SQLite's side files in its folder. Returns `nil` if
+    /// the library can be written, if there is none, or if it cannot even be read.
+    func reasonForReadingOnly() throws(LibraryError) -> Errno? {
+        guard let facts = try fileFacts(path), facts.st_mode & S_IFMT == S_IFREG, facts.st_size > 0,
+            access(path, R_OK) == 0
+        else { return nil }
+        for (path, mode) in [(path, W_OK), (folder(of: path), W_OK | X_OK)] where access(path, mode) != 0 {
+            let reason = Errno.current
+            if reason == .readOnlyFileSystem || reason == .permissionDenied { return reason }
+        }
+        return nil
     }
 
     /// Creates the library's folders, and the side file for the locks.
