@@ -355,6 +355,7 @@ struct BookSaver {
         copy.isOnWishlist = confirmed.preset.isWishlist
         copy.shelf = confirmed.preset.shelf
         copy.tags = confirmed.preset.tags
+        copy.rating = confirmed.preset.rating
         let row = try StoredCopy.insert(copy, of: edition, db)
         // A batch has no dates, so the reading is inserted without any.
         if let state = Reading.State(after: copy.status) {
@@ -382,6 +383,7 @@ struct BookSaver {
             try StoredTracker.store(tracker.set(preset.status, .ofBatch(at: now)), of: stored.copyRow, db)
         }
         try addTags(db, preset.tags, to: stored.copyRow)
+        if let rating = preset.rating { try OwnCopy.store([OwnCopy.rating(rating)], of: stored.copyRow, db) }
         try fillGaps(of: edition, from: confirmed)
         try finish(confirmed, copy: stored.copyRow)
     }
@@ -399,8 +401,11 @@ struct BookSaver {
         try stored.update(to: new, db)
     }
 
-    /// Marks the request as done, and its queue item as confirmed.
+    /// Stores the note, and marks the request as done, and its queue item as confirmed.
     private func finish(_ confirmed: Confirmed, copy: Int64) throws {
+        if let note = confirmed.preset.note {
+            try Note(text: note, created: now).checked(after: nil).insert(db, to: copy)
+        }
         try db.run("INSERT INTO request (id, copy) VALUES (?, ?)", [confirmed.request, copy])
         guard let item = confirmed.item else { return }
         try db.run(

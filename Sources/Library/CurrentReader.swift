@@ -156,11 +156,13 @@ enum OwnCopy {
 
     typealias Value = (column: String, value: (any DatabaseValueConvertible)?)
 
+    /// The rating as it is stored: in quarter stars.
+    static func rating(_ stars: Double?) -> Value { ("rating", stars.map { Int($0 * 4) }) }
+
     /// The values of a copy that a person may edit. The status follows rules of its own.
     static func facts(of copy: Copy) -> [Value] {
         [
-            ("isOnWishlist", copy.isOnWishlist), ("isFavourite", copy.isFavourite),
-            ("rating", copy.rating.map { Int($0 * 4) }),
+            ("isOnWishlist", copy.isOnWishlist), ("isFavourite", copy.isFavourite), rating(copy.rating),
             ("recommendedBy", copy.recommendedBy?.storable(TextLimit.name)), ("wouldRecommend", copy.wouldRecommend),
             ("dailyGoal", copy.dailyGoal), ("countsForCulturalGoal", copy.countsForCulturalGoal),
             ("culturalGoalCategory", copy.culturalGoalCategory?.storable(TextLimit.name)),

@@ -102,13 +102,14 @@ extension LibraryFile: CaptureQueue {
     public func setPreset(_ preset: Preset, of ids: [ID<QueueItem>]) async throws {
         guard !ids.isEmpty else { return }
         try await write { db in
-            // A preset without a reader leaves each item its own.
+            // A preset without a reader leaves each item its own. json_patch() leaves out what is NULL.
             try db.run(
                 """
-                UPDATE intakeItem SET preset = iif(
-                    ?2 OR preset ->> '$.reader' IS NULL, ?1, json_set(?1, '$.reader', preset ->> '$.reader'))
+                UPDATE intakeItem SET preset = json_patch(?1, json_object(
+                    'reader', coalesce(?2, preset ->> '$.reader'), 'rating', preset ->> '$.rating',
+                    'note', preset ->> '$.note'))
                 WHERE state = 'waiting' AND uuid IN (SELECT value FROM json_each(?3))
-                """, [try encodeJSON(preset), preset.reader != nil, jsonList(ids.map(\.rawValue))])
+                """, [try encodeJSON(preset), preset.reader, jsonList(ids.map(\.rawValue))])
         }
     }
 

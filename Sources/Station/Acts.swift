@@ -4,13 +4,14 @@ import Bookplate
 /// The acts of people on the batch: saving, skipping, editing, ticking, undoing and changing the preset.
 extension Station {
     /// Changes the preset for later captures, for open rows that this station captured, and for other open rows that
-    /// had the old preset.
+    /// had the old preset. Rows to which a person gave a shelf, tags or a status of their own keep them.
     public func setPreset(_ preset: Preset) async throws {
         let preset = try preset.checked()
         try await act { station in
             let (old, here) = (station.batch.preset, station.capturedHere)
             let ids = station.batch.open.filter {
-                here.contains($0.id) || old.isPreset(ofItemWith: $0.candidate.item.preset)
+                !station.ownPreset.contains($0.id)
+                    && (here.contains($0.id) || old.isPreset(ofItemWith: $0.candidate.item.preset))
             }.map(\.id)
             let candidates = ids.isEmpty ? [] : try await station.flow.setPreset(preset, of: ids)
             station.batch.preset = preset
@@ -45,7 +46,7 @@ extension Station {
     private var stalePresets: [ID<QueueItem>] {
         batch.open.filter {
             !batch.preset.isPreset(ofItemWith: $0.candidate.item.preset) && capturedHere.contains($0.id)
-                && !givenPreset.contains($0.id)
+                && !givenPreset.contains($0.id) && !ownPreset.contains($0.id)
         }.map(\.id)
     }
 
@@ -127,15 +128,20 @@ extension Station {
         batchChanged()
     }
 
-    /// Edits the metadata of an open row, and stores the edited fields in the queue.
+    /// Edits the metadata of an open row and the preset with which it is saved, and stores what was edited in the
+    /// queue.
     ///
     /// - Throws: ``TextRefusal`` or ``InputRefusal`` if a value is not valid for a book.
-    public func edit(_ id: ID<QueueItem>, _ edit: MetadataEdit) async throws -> Row {
+    public func edit(
+        _ id: ID<QueueItem>, _ edit: MetadataEdit, preset: PresetEdit = PresetEdit()
+    ) async throws -> Row {
         try await act { station in
             guard var candidate = try station.open([id]).first?.candidate else { throw Refusal.gone }
             let fields = try edit.apply(to: &candidate.metadata)
-            if !fields.isEmpty {
-                station.batch.replace([try await station.flow.keepEdits(of: candidate, fields: fields)])
+            if !fields.isEmpty || preset != PresetEdit() {
+                let edited = try await station.flow.keepEdits(of: candidate, fields: fields, preset: preset)
+                station.batch.replace([edited])
+                if preset.isOfBatch { station.ownPreset.insert(id) }
             }
             guard let now = station.row(id) else { throw Refusal.gone }
             return now

@@ -256,13 +256,17 @@ public struct CaptureFlow: Sendable {
         if !ids.isEmpty { try await queue.close(ids) }
     }
 
-    /// Stores the fields that a person has edited in an unsaved candidate. All other stored fields stay unchanged.
+    /// Stores what a person has edited in an unsaved candidate: the fields of its metadata, and the preset with which
+    /// it is saved. Everything else stays unchanged.
     ///
     /// - Returns: the current candidate.
-    public func keepEdits(of candidate: Candidate, fields: Set<Metadata.Field>) async throws -> Candidate {
+    public func keepEdits(
+        of candidate: Candidate, fields: Set<Metadata.Field>, preset edit: PresetEdit = PresetEdit()
+    ) async throws -> Candidate {
         let edited = candidate.metadata
-        try await queue.edit(candidate.item.id) { metadata, _ in
+        try await queue.edit(candidate.item.id) { metadata, preset in
             for field in fields { metadata.copy(field, from: edited) }
+            try edit.apply(to: &preset)
         }
         return try await self.candidate(candidate.item.id) ?? candidate
     }

@@ -53,6 +53,8 @@ public actor Station {
     let covers: CoverFetcher?
     /// Finds books by their title; nil if the station cannot.
     public nonisolated let titles: TitleFinder?
+    /// The library whose names complete what a person types; nil if no names are completed.
+    public nonisolated let names: (any Search)?
     let clock: any Clock<Duration>
     /// Writes a line to the log; may be called from any thread.
     let log: @Sendable (String) -> Void
@@ -74,6 +76,9 @@ public actor Station {
     /// The items that ``applyPresetToStale()`` does not change, because they have already received the batch's preset,
     /// or because they were taken from the queue with a preset of their own.
     var givenPreset: Set<ID<QueueItem>> = []
+    /// The items to which a person gave a shelf, tags or a status of their own, which the batch's preset does not
+    /// replace.
+    var ownPreset: Set<ID<QueueItem>> = []
     /// The error of the last attempt to read the queue. The same error is not logged twice in a row.
     var queueError: String?
 
@@ -117,15 +122,16 @@ public actor Station {
     ///   - scanner: the events of a handheld scanner to which only this program has access; nil if there is none.
     ///   - covers: fetches the covers of saved books; nil if none are fetched.
     ///   - titles: finds books by their title; nil if the station cannot.
+    ///   - names: the library whose names complete what a person types; nil if no names are completed.
     ///   - clock: measures the pauses and time limits.
     public init(
         flow: CaptureFlow, history: any History, options: Options = Options(), live: LiveScan? = nil,
         scanner: AsyncStream<ScannerEvent>? = nil, covers: CoverFetcher? = nil,
-        titles: TitleFinder? = nil, clock: any Clock<Duration> = ContinuousClock(),
+        titles: TitleFinder? = nil, names: (any Search)? = nil, clock: any Clock<Duration> = ContinuousClock(),
         log: @escaping @Sendable (String) -> Void = { _ in }
     ) {
         (self.flow, self.history, self.options, self.live, self.covers) = (flow, history, options, live, covers)
-        (self.scanner, self.titles, self.clock, self.log) = (scanner, titles, clock, log)
+        (self.scanner, self.titles, self.names, self.clock, self.log) = (scanner, titles, names, clock, log)
         batch = Batch(preset: options.preset)
         camera = live == nil ? nil : .starting
         (queuedNews, newsContinuation) = AsyncStream.makeStream(of: News.self)
@@ -718,7 +724,7 @@ extension Station {
             batch.preset == Preset(reader: reader)
         {
             batch.preset = last.candidate.item.preset
-            batch.preset.reader = reader
+            (batch.preset.reader, batch.preset.rating, batch.preset.note) = (reader, nil, nil)
         }
     }
 
@@ -757,6 +763,7 @@ extension Station {
         pictured = pictured.filter { batch[$0] != nil }
         capturedHere = capturedHere.filter { batch[$0] != nil }
         givenPreset = givenPreset.filter { batch[$0] != nil }
+        ownPreset = ownPreset.filter { batch[$0] != nil }
     }
 
     private func report(_ difference: Batch.Difference) {

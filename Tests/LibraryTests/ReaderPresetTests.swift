@@ -80,6 +80,33 @@ import Testing
         #expect(try await preset(other.id)?.reader == "Anna")
     }
 
+    @Test func `of a batch leaves each book the rating and the note that a person gave it`() async throws {
+        let alone = try LibraryFile.inMemory()
+        let item = try await alone.capture([Detection(isbn: dune, raw: dune.digits, origin: .typed)])[0]
+        try await alone.edit(item.id) { metadata, preset in
+            metadata.title = "Dune"
+            (preset.rating, preset.note) = (4.5, "Ask Ada.\nAgain.")
+        }
+        let attic = Preset(shelf: "Attic")
+        try await alone.setPreset(attic, of: [item.id])
+        let now = try #require(try await alone.item(item.id))
+        #expect(now.preset == Preset(shelf: "Attic", rating: 4.5, note: "Ask Ada.\nAgain."))
+        #expect(attic.isPreset(ofItemWith: now.preset))
+    }
+
+    @Test(arguments: [false, true]) func `gives the saved book its rating and its note`(wasInTrash: Bool) async throws {
+        let alone = try LibraryFile.inMemory()
+        if wasInTrash { _ = try await alone.trash([try await alone.save(dune, record("Dune")).id], at: noon) }
+        let before = try await alone.dump()
+        let saved = try await alone.add(
+            [try confirmed(dune, record("Dune"), preset: Preset(rating: 4.5, note: "Ask Ada."))], at: noon)[0]
+        let book = try #require(try await alone.books(with: [dune])[dune]?.first)
+        #expect(book.copy.rating == 4.5 && book.copy.deleted == nil)
+        #expect(try await alone.notes(of: book.id).map(\.text) == ["Ask Ada."])
+        _ = try await alone.undo(try #require(saved.change), at: noon)
+        #expect(try await alone.dump() == before)
+    }
+
     @Test func `names nobody in a library with one reader`() async throws {
         let alone = try LibraryFile.inMemory()
         let item = try await alone.capture([Detection(isbn: dune, raw: dune.digits, origin: .typed)])[0]

@@ -188,6 +188,39 @@ private let nobody = "9783161484100"
             #expect(await rig.station.snapshot().preset.shelf == "Attic")
         }
     }
+
+    @Test func `keeps what a person gave one book when the preset changes`() async throws {
+        let rig = try StationRig([dune: .found("Dune"), emma: .found("Emma")])
+        try await rig.run {
+            for isbn in [dune, emma] { _ = try await rig.capture(isbn) }
+            let rows = try await rig.rows { $0.count == 2 && $0.allSatisfy { $0.status != .lookingUp } }
+            var (shelved, rated) = (PresetEdit(), PresetEdit())
+            (shelved.shelf, shelved.tags) = ("Cellar", ["sf"])
+            (rated.rating, rated.note) = (.set(4), "Ask Ada.")
+            // The newest row is the first.
+            _ = try await rig.station.edit(rows[1].id, MetadataEdit(title: "Dune!"), preset: shelved)
+            _ = try await rig.station.edit(rows[0].id, MetadataEdit(), preset: rated)
+            try await rig.station.setPreset(Preset(shelf: "Attic"))
+            let now = await rig.station.snapshot().rows.map(\.candidate)
+            #expect(now[1].item.preset == Preset(shelf: "Cellar", tags: ["sf"]) && now[1].metadata.title == "Dune!")
+            #expect(now[0].item.preset == Preset(shelf: "Attic", rating: 4, note: "Ask Ada."))
+        }
+    }
+
+    @Test func `refuses a rating that is none, and stores nothing of the edit`() async throws {
+        let rig = try StationRig([dune: .found("Dune")])
+        try await rig.run {
+            _ = try await rig.capture(dune)
+            let row = try await rig.rows { $0.count == 1 && $0[0].status != .lookingUp }[0]
+            var edit = PresetEdit()
+            (edit.shelf, edit.rating) = ("Attic", .set(7))
+            await #expect(throws: InputRefusal.badRating(7)) {
+                try await rig.station.edit(row.id, MetadataEdit(title: "Other"), preset: edit)
+            }
+            let now = try #require(await rig.station.row(row.id)).candidate
+            #expect(now.metadata.title == "Dune" && now.item.preset == Preset())
+        }
+    }
 }
 
 /// The result or refusal of a save.

@@ -109,6 +109,11 @@ extension Copy {
         (0.25...5).contains(rating) && (rating * 4).rounded() == rating * 4
     }
 
+    /// Returns the rating as a person enters it: `4`, `4.5`, `3.25`.
+    public static func text(ofRating rating: Double) -> String {
+        rating == rating.rounded() ? String(Int(rating)) : String(rating)
+    }
+
     /// Returns the rating drawn as five stars: `★★★★½`, `★★★☆☆`.
     public static func stars(_ rating: Double) -> String {
         let quarters = Int((min(5, max(0, rating.isNaN ? 0 : rating)) * 4).rounded())

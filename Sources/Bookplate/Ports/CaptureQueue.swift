@@ -40,8 +40,8 @@ public protocol CaptureQueue: Sendable {
     func edit(
         _ id: ID<QueueItem>, _ change: @escaping @Sendable (inout Metadata, inout Preset) throws -> Void
     ) async throws
-    /// Sets the preset of these items. Items that are not waiting are skipped. If the preset names no reader, each item
-    /// keeps its own.
+    /// Sets the preset of these items, each of which keeps its rating and its note. Items that are not waiting are
+    /// skipped. If the preset names no reader, each item keeps its own.
     func setPreset(_ preset: Preset, of ids: [ID<QueueItem>]) async throws
     /// Skips items: takes them out of the queue without saving them.
     ///

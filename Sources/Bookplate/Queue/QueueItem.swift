@@ -96,7 +96,8 @@ public struct QueueItem: Sendable, Equatable {
     }
 }
 
-/// The settings that a batch applies to every book it saves.
+/// The settings with which a book is saved: those that a batch applies to every book, and what a person has given this
+/// one book before it is saved.
 public struct Preset: Sendable, Equatable, Codable {
     public var shelf: String?
     public var tags: [String] = []
@@ -106,23 +107,61 @@ public struct Preset: Sendable, Equatable, Codable {
     /// The name of the reader who gets the status or the wish; `nil` in a library with one reader, and in the preset of
     /// a batch, whose items get the reader who captures them.
     public var reader: String?
+    /// The rating of this one book, as in ``Copy/rating``; `nil` if unrated, and in the preset of a batch.
+    public var rating: Double?
+    /// A note on this one book; `nil` for none, and in the preset of a batch.
+    public var note: String?
 
     public init(
         shelf: String? = nil, tags: [String] = [], status: Copy.Status = .toRead, isWishlist: Bool = false,
-        reader: String? = nil
+        reader: String? = nil, rating: Double? = nil, note: String? = nil
     ) {
         self.shelf = shelf
         self.tags = tags
         self.status = status
         self.isWishlist = isWishlist
         self.reader = reader
+        self.rating = rating
+        self.note = note
     }
 
-    /// Returns true if an item with the preset `other` has this preset. A preset without a reader leaves each item its
-    /// own.
+    /// Returns true if an item with the preset `other` has this preset. Each item has its own rating and note, and a
+    /// preset without a reader leaves each item its own.
     public func isPreset(ofItemWith other: Preset) -> Bool {
         var own = self
         own.reader = reader ?? other.reader
+        (own.rating, own.note) = (other.rating, other.note)
         return own == other
+    }
+}
+
+/// A person's edit of what one book of the queue is saved with. `nil` leaves a value as it is, and an empty text clears
+/// it.
+public struct PresetEdit: Sendable, Equatable {
+    public var shelf: String?
+    /// The new tags, in order.
+    public var tags: [String]?
+    public var status: Copy.Status?
+    public var rating: Edit<Double> = .keep
+    public var note: String?
+
+    public init() {}
+
+    /// True if the shelf, the tags or the status are edited, which otherwise come from the batch.
+    public var isOfBatch: Bool { shelf != nil || tags != nil || status != nil }
+
+    /// Checks the values and writes them.
+    ///
+    /// - Throws: ``TextRefusal`` or ``InputRefusal`` for the first value that is refused; in that case, nothing is
+    ///   written.
+    public func apply(to preset: inout Preset) throws {
+        var new = preset
+        if let shelf { new.shelf = shelf.isEmpty ? nil : try shelf.checked(as: "shelf", limit: TextLimit.name) }
+        if let tags { new.tags = try tags.map { try $0.checked(as: "tag", limit: TextLimit.name) } }
+        new.status = status ?? new.status
+        if case .set(let rating) = rating, !Copy.isRating(rating) { throw InputRefusal.badRating(rating) }
+        new.rating = rating.applied(to: new.rating)
+        if let note { new.note = note.isEmpty ? nil : try note.checked(as: "note", limit: TextLimit.note) }
+        preset = new
     }
 }

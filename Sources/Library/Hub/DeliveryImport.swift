@@ -180,7 +180,8 @@ extension Preset {
     fileprivate var storable: Preset {
         Preset(
             shelf: shelf?.storable(TextLimit.name), tags: tags.prefix(100).compactMap { $0.storable(TextLimit.name) },
-            status: status, isWishlist: isWishlist, reader: reader?.storable(TextLimit.name))
+            status: status, isWishlist: isWishlist, reader: reader?.storable(TextLimit.name),
+            rating: rating.flatMap { Copy.isRating($0) ? $0 : nil }, note: note?.storable(TextLimit.note))
     }
 }
 

@@ -262,6 +262,7 @@ private struct StoredConfirmation: Codable {
         var copy = Copy(id: ID(rawValue: item.id.rawValue), added: item.captured)
         (copy.shelf, copy.tags, copy.status) = (preset.shelf, preset.tags, preset.status)
         (copy.isOwned, copy.isOnWishlist) = (!preset.isWishlist, preset.isWishlist)
+        copy.rating = preset.rating
         return Book(edition: Edition(isbn: item.isbn, isbnText: item.raw, metadata: metadata), copy: copy)
     }
 }
