@@ -103,6 +103,9 @@ extension KeyBurst {
 }
 
 extension Keyboard.Key {
+    /// The key as it acts in a field. Nothing is completed in a text that nobody types.
+    var inBurst: Keyboard.Key { self == .tab ? .down : self }
+
     fileprivate var endsLine: Bool { self == .enter || self == .tab }
 
     fileprivate var character: Character? {

@@ -10,14 +10,18 @@ import SystemPackage
 package final class Keyboard: Sendable {
     enum Key: Equatable, Sendable {
         case character(Character)
-        case enter, tab, escape, backspace
-        case up, down, pageUp, pageDown, top, bottom
+        case enter, tab, backTab, escape, backspace, delete
+        /// A letter that was pressed together with Control.
+        case control(Character)
+        /// A letter, or ``Character/delete`` for Backspace, that was pressed together with Alt.
+        case alt(Character)
+        case up, down, left, right, wordLeft, wordRight, pageUp, pageDown, top, bottom
         /// Pasted text, which is never handled as keys. It is recognised on terminals that mark it (bracketed paste,
         /// xterm's private mode 2004).
         case paste(String)
         /// Keys that arrived faster than a person presses them, such as the code that a handheld scanner types.
         case burst(KeyBurst)
-        /// Control-D was pressed, or the terminal was closed.
+        /// The terminal was closed.
         case end
         /// The program continues after Control-Z stopped it, so the screen has to be drawn again.
         case resumed
@@ -162,8 +166,7 @@ package final class Keyboard: Sendable {
             case 0x0A, 0x0D: keys.append(.enter)
             case 0x09: keys.append(.tab)
             case 0x7F, 0x08: keys.append(.backspace)
-            case 0x04: keys.append(.end)
-            case 0x06, 0x15: keys.append(.character(Character(UnicodeScalar(first))))
+            case 0x01...0x1A: keys.append(.control(Character(UnicodeScalar(first | 0x60))))
             case 0x1B where bytes.starts(with: pasteBegins):
                 let text = bytes.dropFirst(pasteBegins.count)
                 guard let end = text.indices.first(where: { text[$0...].starts(with: pasteEnds) }) else {
@@ -183,6 +186,10 @@ package final class Keyboard: Sendable {
                 bytes.removeFirst(end + 1)
                 continue
             case 0x1B where bytes.count == 1 && !isWhole: return keys
+            case 0x1B where bytes.count > 1 && altKey(bytes[1]) != nil:
+                if let key = altKey(bytes[1]) { keys.append(key) }
+                bytes.removeFirst(2)
+                continue
             case 0x1B: keys.append(.escape)
             case 0x80...:
                 let length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2
@@ -200,12 +207,31 @@ package final class Keyboard: Sendable {
         return keys
     }
 
+    /// Returns the key for a byte after ESC, which a terminal sends for Alt. Only keys of ``LineEditor`` are
+    /// recognised, because a person may also press Esc and then another key.
+    private static func altKey(_ byte: UInt8) -> Key? {
+        switch byte {
+        case UInt8(ascii: "b"): .wordLeft
+        case UInt8(ascii: "f"): .wordRight
+        case UInt8(ascii: "d"): .alt("d")
+        case 0x7F, 0x08: .alt(.delete)
+        default: nil
+        }
+    }
+
     /// Parses the bytes after `ESC [` or `ESC O`. Sources: ECMA-48, and xterm's control sequences for keys that ECMA-48
     /// does not define.
     private static func cursorKey(_ sequence: ArraySlice<UInt8>) -> Key? {
         switch String(decoding: sequence, as: UTF8.self) {
         case "A": .up
         case "B": .down
+        case "C": .right
+        case "D": .left
+        // With Control (5) or Alt (3) in xterm; the small letters are rxvt's.
+        case "1;5C", "1;3C", "c": .wordRight
+        case "1;5D", "1;3D", "d": .wordLeft
+        case "3~": .delete
+        case "Z": .backTab
         case "H", "1~", "7~": .top
         case "F", "4~", "8~": .bottom
         case "5~": .pageUp
@@ -213,4 +239,9 @@ package final class Keyboard: Sendable {
         default: nil
         }
     }
+}
+
+extension Character {
+    /// The character DEL, which terminals send for Backspace.
+    static let delete: Character = "\u{7F}"
 }

@@ -171,7 +171,7 @@ import Testing
             terminal.type("By hand\n")
             terminal.type("9780441478125\n")
             try terminal.wait(for: "captured: 978-0-441-47812-5")
-            terminal.type("\n\n\n\n\n")
+            terminal.type("\u{13}")
             try terminal.wait(for: "By hand")
             try terminal.wait(for: "[a] save all 2")
             terminal.type("a")

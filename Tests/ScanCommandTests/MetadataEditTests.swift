@@ -86,7 +86,8 @@ import Testing
 
     @Test(arguments: inputs) func `is accepted or refused alike by form, API, options, prompt and row`(input: Input) {
         var results = [try? Self.form(input), try? Self.api(input), try? Self.options(input)]
-        if Self.fieldsOfPrompt.contains(input.field) { results += [try? Self.prompt(input), try? Self.row(input)] }
+        if Self.fieldsOfForm.contains(input.field) { results.append(try? Self.prompt(input)) }
+        if Self.fieldsOfRow.contains(input.field) { results.append(try? Self.row(input)) }
         for metadata in results { #expect((metadata != nil) == input.isAccepted) }
         // Values that are accepted are stored in the same form.
         #expect(Set(results.map { $0.map { String(describing: $0.withoutSources) } }).count == 1)
@@ -130,18 +131,25 @@ import Testing
         return metadata
     }
 
-    /// The fields of the prompt, in its order. A captured row has the same fields.
-    private static let fieldsOfPrompt = ["title", "subtitle", "authors", "publisher", "publishedDate", "pageCount"]
+    /// The fields of a captured row in the web API.
+    private static let fieldsOfRow = ["title", "subtitle", "authors", "publisher", "publishedDate", "pageCount"]
+
+    /// The fields of the terminal's form, in its order.
+    private static let fieldsOfForm =
+        fieldsOfRow + [
+            "shelf", "tags", "status", "rating", "note", "translators", "language", "originalLanguage", "format",
+            "series", "seriesNumber", "subjects", "description",
+        ]
 
     private static func prompt(_ input: Input) throws -> Metadata {
         var metadata = Metadata()
         metadata.title = "T"
         var form = EditForm(metadata: metadata)
-        for _ in fieldsOfPrompt.prefix(while: { $0 != input.field }) { _ = form.enter("") }
+        for _ in fieldsOfForm.prefix(while: { $0 != input.field }) { _ = form.enter("") }
         if case .refused(let reason) = form.enter(input.text.isEmpty ? "-" : input.text) {
             throw CommandError(.usage, reason)
         }
-        try form.edit.apply(to: &metadata)
+        try form.edit.metadata.apply(to: &metadata)
         return metadata
     }
 

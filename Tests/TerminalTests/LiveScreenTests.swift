@@ -152,7 +152,7 @@ import Testing
 @Suite struct `Keys of the live screen` {
     @Test(
         arguments: [
-            ("\u{1B}[A", [.up]), ("\u{1B}OB", [.down]), ("\u{1B}[5~a", [.pageUp, .character("a")]), ("\u{1B}[1;5C", []),
+            ("\u{1B}[A", [.up]), ("\u{1B}OB", [.down]), ("\u{1B}[5~a", [.pageUp, .character("a")]), ("\u{1B}[1;2C", []),
             ("\u{1B}[H\u{1B}[4~", [.top, .bottom]), ("\u{1B}x", [.escape, .character("x")]),
             ("é\r", [.character("é"), .enter]),
             ("\u{1B}[200~a q\r9\u{1B}[201~k", [.paste("a q\r9"), .character("k")]),

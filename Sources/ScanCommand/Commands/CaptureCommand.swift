@@ -113,7 +113,7 @@ struct CaptureCommand: AsyncParsableCommand {
             let lookup = wiring.lookup(library)
             let target = CaptureTarget(
                 flow: wiring.captureFlow(library, lookup), history: library,
-                titles: wiring.titleFinder(library, lookup),
+                titles: wiring.titleFinder(library, lookup), names: library,
                 finish: { saved, isAttended, report in
                     await wiring.catchUp(library, saved: saved, isAttended: isAttended, report)
                 })
@@ -154,7 +154,7 @@ struct CaptureCommand: AsyncParsableCommand {
         }
         let station = Station(
             flow: target.flow, history: target.history, options: options, live: try liveScan(wiring.settings),
-            scanner: live.grabScanner(), titles: target.titles)
+            scanner: live.grabScanner(), titles: target.titles, names: target.names)
         let terminal = LiveTerminal(
             station: station, keyboard: keyboard, sounds: Sounds(isMuted: quiet) { Output.shared.draw("\u{07}") },
             events: events, isStream: live.frames != nil, hubBacklog: try await target.hub?.outbox.undeliveredCount())
@@ -180,7 +180,8 @@ struct CaptureCommand: AsyncParsableCommand {
         options.saving = answer.saving(anotherCopy: confirming.anotherCopy)
         let station = Station(
             flow: target.flow, history: target.history, options: options,
-            live: isLive ? try liveScan(wiring.settings) : nil, scanner: live.grabScanner(), titles: target.titles)
+            live: isLive ? try liveScan(wiring.settings) : nil, scanner: live.grabScanner(), titles: target.titles,
+            names: target.names)
         let run = CaptureRun(station: station, answer: answer, events: events, open: wiring.open)
         Interrupts.handle { Self.interruptedMessage(notCaptured: run.notCaptured) ?? target.interruptedMessage }
         if isLive || asksByLine {
@@ -229,6 +230,8 @@ private struct CaptureTarget: Sendable {
     let flow: CaptureFlow
     let history: any History
     let titles: TitleFinder
+    /// The library whose names complete what a person types; nil at a station that has only an outbox.
+    var names: (any Search)?
     /// The hub; nil if the run adds books to the station's own library.
     var hub: HubRun?
     /// Called at the end of a run, with the number of books that were saved, and true if a person waits for the end.

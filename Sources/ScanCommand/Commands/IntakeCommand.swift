@@ -80,7 +80,7 @@ struct IntakeCommand: AsyncParsableCommand {
             let lookup = wiring.lookup(library)
             let station = Station(
                 flow: wiring.captureFlow(library, lookup), history: library, options: options,
-                titles: wiring.titleFinder(library, lookup))
+                titles: wiring.titleFinder(library, lookup), names: library)
             let run = CaptureRun(station: station, answer: answer, events: events, open: wiring.open)
             Interrupts.handle { "Interrupted. Books that were not saved are still in the queue." }
             try await run.answer(items)

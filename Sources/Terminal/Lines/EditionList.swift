@@ -37,7 +37,7 @@ package struct EditionList {
         case .character("p") where first > 0:
             first -= page
             return .turned
-        case .character("q"), .escape, .end: return .cancelled
+        case .character("q"), .escape, .end, .control("d"): return .cancelled
         case .character(let character):
             if let digit = character.wholeNumberValue, digit > 0, digit <= shown.count {
                 return .taken(first + digit - 1)

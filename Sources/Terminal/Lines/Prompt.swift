@@ -229,7 +229,7 @@ struct Prompt {
         let number = TypedNumber(text: line, origin: .stdin)
         // A scanner types into the form too. How fast a line was typed is not known here.
         if form != nil, !number.isBook, !KeyBurst.hasScheme(line) {
-            await advance { form in form.enter(line) }
+            if let step = form?.enter(line) { await advance(step) }
         } else if form == nil, line.count == 1, let letter = line.first, letter.isLetter {
             await press(.character(letter), at: time)
         } else if !line.isEmpty {
@@ -242,7 +242,7 @@ struct Prompt {
         while let part = burst.next(inField: hasField) {
             switch part {
             case .code(let text): capture(TypedNumber(text: text, origin: .scanner))
-            case .keys(let keys): for key in keys { await self.press(key, at: press.time) }
+            case .keys(let keys): for key in keys { await self.press(key.inBurst, at: press.time) }
             }
         }
     }
@@ -264,7 +264,11 @@ struct Prompt {
 
     /// - Parameter time: the time when the key was read.
     private mutating func press(_ key: Keyboard.Key, at time: Duration) async {
-        if editions == nil, form != nil { return await advance { form in form.press(key) } }
+        if editions == nil, var form {
+            let step = await form.press(key, names: station.names)
+            self.form = form
+            return await advance(step)
+        }
         if entry != nil { return pressInEntry(key) }
         if editions != nil { return await pressInEditions(key) }
         if case .character(let character) = key, NumberInput.begins(with: character) {
@@ -276,7 +280,7 @@ struct Prompt {
             return
         }
         switch (key, open) {
-        case (.character("q"), _), (.end, _): hasQuit = true
+        case (.character("q"), _), (.end, _), (.control("d"), _): hasQuit = true
         case (.character("u"), _): await undo()
         case (.character("y"), _): await redo()
         // Enter does nothing, because a handheld scanner that types into the prompt would confirm a book with it.
@@ -414,14 +418,16 @@ struct Prompt {
     // MARK: The form
 
     private mutating func beginForm(_ row: Station.Row) {
-        form = EditForm(metadata: row.candidate.metadata)
-        if case .lines = input {
-            Output.shared.printLine(
-                style.faint("  An empty line keeps the value, '-' clears it, and '.' cancels the form."))
-        } else {
-            let find = station.titles == nil ? "" : ", Ctrl-F to find the book by its title,"
-            Output.shared.printLine(
-                style.faint("  Press Enter to accept the value\(find) or Esc to cancel the form."))
+        form = EditForm(metadata: row.candidate.metadata, preset: row.candidate.item.preset)
+        let keys =
+            if case .lines = input {
+                "An empty line keeps the value, '-' clears it, '<' goes back to the field before, '>' keeps all "
+                    + "changes, and '.' cancels the form."
+            } else {
+                EditForm.keys(hasFind: station.titles != nil)
+            }
+        for line in keys.wrapped(max(20, terminalSize().columns - 3)) {
+            Output.shared.printLine(style.faint("  " + line))
         }
         showField()
     }
@@ -495,13 +501,13 @@ struct Prompt {
         }
     }
 
-    private mutating func advance(_ step: (inout EditForm) -> EditForm.Step) async {
-        guard var form, let row = open else { return }
-        let result = step(&form)
-        self.form = form
-        switch result {
-        case .editing: showField()
-        case .nextField:
+    private mutating func advance(_ step: EditForm.Step) async {
+        guard let form, let row = open else { return }
+        switch step {
+        case .editing, .complete:
+            if let note = form.note { Output.shared.printRaw("\n  \(style.faint(note))\n") }
+            showField()
+        case .otherField:
             Output.shared.printLine("")
             showField()
         case .refused(let reason):
@@ -514,7 +520,8 @@ struct Prompt {
         case .find(let query): await find(query)
         case .done:
             do {
-                let edited = try await station.edit(row.id, form.edit)
+                let edit = try form.edit
+                let edited = try await station.edit(row.id, edit.metadata, preset: edit.preset)
                 open = edited
                 failure = nil
                 self.form = nil

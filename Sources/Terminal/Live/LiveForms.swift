@@ -16,7 +16,9 @@ struct NumberInput {
     mutating func press(_ key: Keyboard.Key) -> LineEditor.Step { editor.press(key) }
 
     /// Returns the output that draws the number and its verdict on the current line.
-    func line(width: Int) -> String { editor.line(width: max(20, width - 40)) + "_  \(verdict.text.fitted(36))" }
+    func line(width: Int) -> String {
+        editor.line(width: max(20, width - 40), note: "  \(verdict.text.fitted(36))")
+    }
 
     /// The text beside the number: "✓ 978-0-441-47812-5: press Enter to capture", the number of digits so far, or the
     /// error.
@@ -35,7 +37,11 @@ struct NumberInput {
 
 /// The form in which a person edits the preset of the batch. It has four lines.
 struct PresetForm {
-    enum Step { case editing, done(Preset), cancelled, refused(String) }
+    enum Step {
+        case editing, done(Preset), cancelled, refused(String)
+        /// The person wants a name completed. Pass the names that begin with the text to ``complete(with:)``.
+        case complete(NameKind, beginning: String)
+    }
 
     static let labels = [
         "Shelf", "Tags (separated by commas)", "Status (Space changes it)", "Wishlist (Space changes it)",
@@ -44,6 +50,10 @@ struct PresetForm {
     private var tags: LineEditor
     private var preset: Preset
     private(set) var index = 0
+    /// The names that complete the field; nil if none are listed.
+    private(set) var note: String?
+    /// True if the key before was Tab, and a name was completed or the names were listed.
+    private var isCompleting = false
 
     init(_ preset: Preset) {
         self.preset = preset
@@ -55,21 +65,52 @@ struct PresetForm {
         [shelf.text, tags.text, preset.status.displayName, preset.isWishlist ? "yes: a wish, not owned" : "no: owned"]
     }
 
+    /// The field that is being edited; nil if it is no text.
+    var editor: LineEditor? { index == 0 ? shelf : index == 1 ? tags : nil }
+
     mutating func press(_ key: Keyboard.Key) -> Step {
+        let wasCompleting = isCompleting
+        (note, isCompleting) = (nil, false)
         switch key {
         case .escape, .end: return .cancelled
         case .enter where index == 3: return finish()
-        case .enter, .down: index = min(3, index + 1)
-        case .up: index = max(0, index - 1)
+        case .tab where !wasCompleting:
+            guard let beginning = editor?.beginning(after: separator) else { return move(by: 1) }
+            return .complete(index == 0 ? .shelf : .tag, beginning: beginning)
+        case .enter, .tab, .down, .control("n"): return move(by: 1)
+        case .up, .backTab, .control("p"): return move(by: -1)
+        case .control("s"): return finish()
         case .character(" ") where index == 2:
             let all = Copy.Status.allCases
             let position = all.firstIndex(of: preset.status) ?? 0
             preset.status = all[(position + 1) % all.count]
         case .character(" ") where index == 3: preset.isWishlist.toggle()
         default:
-            if index == 0 { _ = shelf.press(key) }
-            if index == 1 { _ = tags.press(key) }
+            if index == 0, shelf.press(key) == .cancelled { return .cancelled }
+            if index == 1, tags.press(key) == .cancelled { return .cancelled }
         }
+        return .editing
+    }
+
+    /// Completes the name at the end of the field, or lists the names. If there is nothing to complete, it goes to the
+    /// next field.
+    ///
+    /// - Parameter names: the names that begin with the text.
+    mutating func complete(with names: [String]) -> Step {
+        guard let beginning = editor?.beginning(after: separator) else { return move(by: 1) }
+        switch index == 0 ? shelf.complete(beginning, with: names) : tags.complete(beginning, with: names) {
+        case .none: return move(by: 1)
+        case .completed: break
+        case .several: note = names.map(\.oneLine).joined(separator: " · ")
+        }
+        isCompleting = true
+        return .editing
+    }
+
+    private var separator: Character? { index == 1 ? "," : nil }
+
+    private mutating func move(by steps: Int) -> Step {
+        index = min(3, max(0, index + steps))
         return .editing
     }
 

@@ -24,7 +24,7 @@ struct LiveKeys {
         switch state.mode {
         case .help, .editions: return []
         case .number: return ["[Enter] capture", "[Esc] cancel"]
-        case .edit, .preset: return ["[Enter] next", "[Esc] cancel"]
+        case .edit, .preset: return ["[Enter] next", "[Ctrl-S] keep", "[Esc] cancel"]
         case .list: break
         }
         let ticked = state.batch.counts.ticked

@@ -28,7 +28,7 @@ struct LiveScreen {
             switch state.mode {
             case .list, .number: cardAndList(room)
             case .help: LiveKeys.help(columns: columns, rows: room)
-            case .edit(let id, let form): editLines(id, form)
+            case .edit(let id, let form): editLines(id, form, room)
             case .editions(_, _, let list):
                 [.rule("Find by title", columns: columns)]
                     + list.lines(width: columns).map { ScreenLine($0.text, $0.ink) }
@@ -82,33 +82,45 @@ struct LiveScreen {
 
     // MARK: Forms
 
-    private func editLines(_ id: ID<QueueItem>, _ form: EditForm) -> [ScreenLine] {
+    private func editLines(_ id: ID<QueueItem>, _ form: EditForm, _ room: Int) -> [ScreenLine] {
         let number = state.batch[id]?.candidate.item.isbn.hyphenated ?? ""
-        var lines: [ScreenLine] = [.rule("Edit \(number)", columns: columns)]
-        for row in form.rows { lines.append(field(row.label, row.text, isBeingEdited: row.isBeingEdited)) }
-        return lines + [
-            .empty,
-            ScreenLine(
-                "  Enter: next field; after the last field, keep all changes. Ctrl-F: find by title. Esc: cancel.",
-                .faint),
-        ]
+        let fields = form.rows
+        let position = fields.firstIndex(where: \.isBeingEdited) ?? 0
+        let notes = notes(form.note, keys: EditForm.keys(hasFind: true))
+        // If there is no room for all fields, those around the one that is being edited are shown.
+        let most = max(1, min(fields.count, room - notes.count - 1))
+        let first = min(max(0, position - most / 2), fields.count - most)
+        let place = most < fields.count ? ", field \(position + 1) of \(fields.count)" : ""
+        return [.rule("Edit \(number)\(place)", columns: columns)]
+            + fields[first..<first + most].map { field($0.label, $0.text, $0.isBeingEdited ? form.editor : nil) }
+            + notes
     }
 
     private func presetLines(_ form: PresetForm) -> [ScreenLine] {
         var lines: [ScreenLine] = [.rule("Preset of this batch", columns: columns)]
         for (index, (label, text)) in zip(PresetForm.labels, form.texts).enumerated() {
-            lines.append(field(label, text, isBeingEdited: index == form.index))
+            let isBeingEdited = index == form.index
+            // A field that is no text has its cursor at the end.
+            let editor = form.editor ?? LineEditor(label: "", text: text)
+            lines.append(field(label, text, isBeingEdited ? editor : nil))
         }
-        let note =
-            "  Enter: next field; after the last field, use the preset for all unsaved books. Esc: cancel."
-        return lines + [.empty] + note.wrapped(columns - 2).map { ScreenLine("  \($0)", .faint) }
+        return lines
+            + notes(
+                form.note,
+                keys: "Enter: next field; after the last field, use the preset for all unsaved books. Esc: cancel.")
     }
 
-    private func field(_ label: String, _ text: String, isBeingEdited: Bool) -> ScreenLine {
-        let head = isBeingEdited ? "▸ \(label): " : "  \(label): "
-        guard isBeingEdited else { return ScreenLine([.init(head, .faint), .init(text)]) }
-        let room = max(4, columns - head.columns - 1)
-        return ScreenLine([.init(head, .strong), .init(LineEditor(label: "", text: text).end(room: room) + "_")])
+    /// Returns the note of a form, or else its keys, below an empty line.
+    private func notes(_ note: String?, keys: String) -> [ScreenLine] {
+        let lines = (note ?? keys).wrapped(columns - 2)
+        return [.empty] + lines.map { ScreenLine("  \($0)", note == nil ? .faint : .attention) }
+    }
+
+    /// - Parameter editor: the editor of the field; nil if the field is not being edited.
+    private func field(_ label: String, _ text: String, _ editor: LineEditor?) -> ScreenLine {
+        guard let editor else { return ScreenLine([.init("  \(label): ", .faint), .init(text)]) }
+        let head = "▸ \(label): "
+        return ScreenLine([.init(head, .strong)] + editor.pieces(room: max(4, columns - head.columns)))
     }
 
     // MARK: Bottom
@@ -122,10 +134,9 @@ struct LiveScreen {
             let head = "  ISBN: "
             let room = max(4, columns - head.columns - 2)
             lines = [
-                ScreenLine([
-                    .init(head, .strong), .init(entry.editor.end(room: min(40, room)) + "_  "),
-                    .init(verdict.text, verdict.ink),
-                ])
+                ScreenLine(
+                    [.init(head, .strong)] + entry.editor.pieces(room: min(41, room))
+                        + [.init("  "), .init(verdict.text, verdict.ink)])
             ]
             guard isRoomy else { return lines }
         }

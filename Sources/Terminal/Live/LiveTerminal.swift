@@ -328,7 +328,9 @@ package actor LiveTerminal {
                     if case .help = state.mode { state.mode = .list }
                     station.enqueue(TypedNumber(text: text, origin: .scanner))
                 case .keys(let keys):
-                    for key in keys { await press(HeldKey(key: key, target: held.target, time: held.time)) }
+                    for key in keys {
+                        await press(HeldKey(key: key.inBurst, target: held.target, time: held.time))
+                    }
                 }
             }
             return await refresh()
@@ -353,7 +355,7 @@ package actor LiveTerminal {
                 station.enqueue(TypedNumber(text: entry.text, origin: .typed))
             }
         case .edit(let id, var form):
-            let step = form.press(key)
+            let step = await form.press(key, names: station.names)
             state.mode = .edit(id, form)
             await advance(id, form, step)
         case .editions(let id, let form, var list):
@@ -368,10 +370,15 @@ package actor LiveTerminal {
                 }
             }
         case .preset(var form):
-            let step = form.press(key)
+            var step = form.press(key)
+            if case .complete(let kind, let beginning) = step {
+                var names: [String] = []
+                await act { names = try await station.names?.names(kind, beginning: beginning) ?? [] }
+                step = form.complete(with: names)
+            }
             state.mode = .preset(form)
             switch step {
-            case .editing: break
+            case .editing, .complete: break
             case .cancelled: state.mode = .list
             case .refused(let reason): show("▲ \(reason)", .attention)
             case .done(let preset):
@@ -386,7 +393,7 @@ package actor LiveTerminal {
 
     private func advance(_ id: ID<QueueItem>, _ form: EditForm, _ step: EditForm.Step) async {
         switch step {
-        case .editing, .nextField: break
+        case .editing, .otherField, .complete: break
         case .cancelled: state.mode = .list
         case .refused(let reason): show("▲ \(reason)", .attention)
         case .find(let query):
@@ -401,7 +408,8 @@ package actor LiveTerminal {
             }
         case .done:
             await act {
-                let row = try await station.edit(id, form.edit)
+                let edit = try form.edit
+                let row = try await station.edit(id, edit.metadata, preset: edit.preset)
                 events.record([.edited(row.candidate)])
                 state.mode = .list
             }
@@ -412,8 +420,10 @@ package actor LiveTerminal {
         if case .unread = target { return await refuseUnread(key) }
         switch key {
         // Enter does nothing, because handheld scanners type it and would confirm a book with it.
-        case .enter, .tab, .escape, .backspace, .resumed, .burst: break
-        case .end, .character("q"): close()
+        case .enter, .tab, .backTab, .escape, .backspace, .delete, .resumed, .burst: break
+        case .left, .right, .wordLeft, .wordRight, .alt: break
+        case .end, .control("d"), .character("q"): close()
+        case .control: break
         case .up: state.move(by: -1)
         case .down: state.move(by: 1)
         case .pageUp: state.move(by: -10)
@@ -465,7 +475,9 @@ package actor LiveTerminal {
         case "s" where row.candidate.isComplete: await save(id)
         case "s" where state.batch.status(of: row) == .lookingUp:
             show("Still looking up the book. Press e to enter it by hand.", .attention)
-        case "s", "e": state.mode = .edit(id, EditForm(metadata: row.candidate.metadata))
+        case "s", "e":
+            let candidate = row.candidate
+            state.mode = .edit(id, EditForm(metadata: candidate.metadata, preset: candidate.item.preset))
         case "c" where !row.candidate.isComplete && row.isLookingUp:
             show("Still looking up the book. Press e to enter it by hand.", .attention)
         case "c" where !row.candidate.isComplete:
@@ -640,7 +652,7 @@ extension Keyboard.Key {
     fileprivate var isMove: Bool {
         switch self {
         case .up, .down, .pageUp, .pageDown, .top, .bottom: true
-        case .character, .enter, .tab, .escape, .backspace, .end, .resumed, .paste, .burst: false
+        default: false
         }
     }
 

@@ -1,7 +1,8 @@
 import Foundation
 
-/// The meaning of a piece of text, which determines its colour.
-enum Ink { case plain, strong, faint, new, owned, attention, problem }
+/// The meaning of a piece of text, which determines its colour. The cursor is shown in reverse video, also if colours
+/// are off.
+enum Ink { case plain, strong, faint, new, owned, attention, problem, cursor }
 
 /// One line of a screen, before it is cut to the available columns.
 struct ScreenLine: Equatable {
@@ -65,6 +66,7 @@ extension Style {
         case .owned: owned(text)
         case .attention: attention(text)
         case .problem: problem(text)
+        case .cursor: "\u{1B}[7m\(text)\u{1B}[0m"
         }
     }
 }
