@@ -90,6 +90,26 @@ public enum ChildProcess {
         }
     }
 
+    /// Runs a program with which a person works at the terminal, such as an editor. Blocks until it has ended.
+    ///
+    /// The program belongs to the process group of this process, so it may use the terminal, and Control-Z stops both.
+    /// While it runs, this process ignores Control-C and Control-\, which are meant for the program; see system(3).
+    ///
+    /// - Parameters:
+    ///   - terminal: the program's standard input, output and error.
+    ///   - started: called with the id of the process.
+    /// - Throws: ``ProcessError`` if the program cannot be started.
+    public static func runAtTerminal(
+        _ command: Command, _ terminal: FileDescriptor, started: (pid_t) -> Void
+    ) throws(ProcessError) -> Status {
+        let keys = [SIGINT, SIGQUIT]
+        let actions = keys.map { signal($0, SIG_IGN) }
+        defer { for (key, action) in zip(keys, actions) { signal(key, action) } }
+        let id = try Spawn.start(command, inputAndOutput: terminal, standardError: terminal)
+        started(id)
+        return reap(id)
+    }
+
     /// Creates two connected sockets that no other child inherits. The near socket never blocks. The far socket blocks,
     /// unless the child changes that.
     private static func makeSocketPair() throws(ProcessError) -> (near: FileDescriptor, far: FileDescriptor) {

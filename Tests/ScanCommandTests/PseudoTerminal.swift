@@ -59,11 +59,13 @@ final class PseudoTerminal {
     /// The output so far, with its escapes.
     var raw: String { String(decoding: seen, as: UTF8.self) }
 
-    /// Sends a signal to the program, the last of setsid's descendants.
+    /// Sends a signal to the program, one of setsid's descendants, which may run another program itself.
     func send(_ signal: Int32) throws {
         var target = process.processIdentifier
-        while let child = try String(contentsOfFile: "/proc/\(target)/task/\(target)/children", encoding: .utf8)
-            .split(separator: " ").first.flatMap({ Int32($0) })
+        let name = ScanProcess.program.lastPathComponent.prefix(15) + "\n"
+        while try String(contentsOfFile: "/proc/\(target)/comm", encoding: .utf8) != name,
+            let child = try String(contentsOfFile: "/proc/\(target)/task/\(target)/children", encoding: .utf8)
+                .split(separator: " ").first.flatMap({ Int32($0) })
         {
             target = child
         }

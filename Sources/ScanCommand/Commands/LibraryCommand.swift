@@ -238,6 +238,11 @@ struct LibraryEditCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "edit", abstract: "Edit a book and its copy.",
         discussion: """
+            Without options, all fields of the book are opened as a text in your editor:
+            the one in $VISUAL or $EDITOR, else 'editor', 'vi' or 'nano'. Save the text and
+            close the editor to store what you have changed.
+
+              scan library edit dune
               scan library edit 9780441478125 --shelf Attic --tag sf --rating 4.5
               scan library edit beowulf --translator "Seamus Heaney" --would-recommend
             """)
@@ -250,27 +255,66 @@ struct LibraryEditCommand: AsyncParsableCommand {
     @OptionGroup var fields: MetadataOptions
     @OptionGroup var copy: CopyOptions
     @OptionGroup var facts: CopyFactOptions
+    @Flag(help: "Edit the book in a form at the terminal instead of in your editor.") var form = false
     @OptionGroup var paths: PathOptions
     @OptionGroup var output: OutputOptions
 
+    /// True if no option says what to change.
+    private var isOpen: Bool { fields.isEmpty && copy.isEmpty && facts.isEmpty && isbn == nil }
+
     func validate() throws {
-        if fields.isEmpty, copy.isEmpty, facts.isEmpty, isbn == nil {
+        if form, !isOpen { throw ValidationError("--form cannot be used together with options that change the book.") }
+        if isOpen, !EditedFile.isPossible {
             throw ValidationError("Say what to change, such as --title or --shelf.")
         }
     }
 
     func run() async throws {
         let library = try Wiring(settings: paths.settings()).requireLibrary()
+        guard isOpen else { return show(try await change(in: library)) }
+        let before = try await library.book(named: named.name)
+        try before.checkOutsideTrash()
+        let edited = try await form ? fillForm(before, library) : BookText.edit(before, in: library)
+        if let edited { show(edited) } else { Output.shared.printNotice("Nothing changed.") }
+    }
+
+    /// Changes what the options say.
+    private func change(in library: LibraryFile) async throws -> (book: Book, change: ID<Change>?) {
         let (edit, changeCopy, changeFacts) = (try fields.edit(), try copy.change(), try facts.change())
         let number = try isbn.map { $0.isEmpty ? nil : try EnteredNumber($0) }
         let before = try await library.book(named: named.name, choosing: Asking.canChoose(json: output.json))
         if let number { EnteredNumber.warn(number) }
-        let (book, change) = try await library.update(before.id, at: Date()) { book in
+        return try await library.update(before.id, at: Date()) { book in
             try edit.apply(to: &book.edition.metadata)
             changeCopy(&book.copy)
             changeFacts(&book.copy)
             if let number { (book.edition.isbn, book.edition.isbnText) = (number?.isbn, number?.text) }
         }
+    }
+
+    /// Lets a person change the book in a form at the terminal.
+    ///
+    /// - Returns: nil if the person cancels.
+    private func fillForm(_ before: Book, _ library: LibraryFile) async throws -> (book: Book, change: ID<Change>?)? {
+        guard let keyboard = Keyboard.open() else {
+            throw CommandError(.usage, "there is no terminal for the form. Say what to change, such as --title.")
+        }
+        defer { keyboard.close() }
+        Interrupts.handle { nil }
+        var form = EditForm(metadata: before.edition.metadata, preset: Preset(of: before.copy), hasNote: false)
+        guard await form.fill(with: keyboard, names: library) else { return nil }
+        let edit = try form.edit
+        return try await library.update(before.id, at: Date()) { book in
+            try edit.metadata.apply(to: &book.edition.metadata)
+            var preset = Preset(of: book.copy)
+            try edit.preset.apply(to: &preset)
+            (book.copy.shelf, book.copy.tags) = (preset.shelf, preset.tags)
+            (book.copy.status, book.copy.rating) = (preset.status, preset.rating)
+        }
+    }
+
+    private func show(_ edited: (book: Book, change: ID<Change>?)) {
+        let (book, change) = edited
         if output.json {
             Output.shared.printLine(book.json)
         } else {
@@ -278,6 +322,13 @@ struct LibraryEditCommand: AsyncParsableCommand {
                 ["Changed: \(book.displayTitle.oneLine)"], change,
                 unchanged: "Nothing changed: \(quoted([book.displayTitle])) already has these values.")
         }
+    }
+}
+
+extension Preset {
+    /// The values of a copy in the library that a form edits.
+    fileprivate init(of copy: Copy) {
+        self.init(shelf: copy.shelf, tags: copy.tags, status: copy.status, rating: copy.rating)
     }
 }
 

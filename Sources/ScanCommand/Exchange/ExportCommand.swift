@@ -35,7 +35,6 @@ struct ExportCommand: AsyncParsableCommand {
     enum Format: String, ExpressibleByArgument, CaseIterable {
         case json, csv, bibtex, markdown, timeline
 
-
         /// The format of the books; `nil` for the timeline.
         var ofBooks: BookFormat? { BookFormat(rawValue: rawValue) }
     }

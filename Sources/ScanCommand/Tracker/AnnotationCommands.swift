@@ -280,19 +280,29 @@ struct NoteCommand: AsyncParsableCommand {
                 "An ISBN, an id or words from the title or authors. Put several words in quotes.", valueName: "book"),
             completion: .values(.book))
         var name: String
-        @Argument(help: "The note, at most 5,000 characters; - reads it from standard input.") var text: String
+        @Argument(
+            help:
+                "The note, at most 5,000 characters; - reads it from standard input (default: opens your editor, $VISUAL or $EDITOR)."
+        )
+        var text: String?
         @Option(help: "The kind: 'note', or 'discussion' for a book club.") var kind: Note.Kind = .note
         @OptionGroup var privacy: PrivacyOptions
         @OptionGroup var paths: PathOptions
         @OptionGroup var output: OutputOptions
 
+        func validate() throws {
+            if text == nil, !EditedFile.isPossible { throw ValidationError("Missing expected argument '<text>'") }
+        }
+
         func run() async throws {
             let library = try Wiring(settings: paths.settings()).requireLibrary()
             let book = try await library.book(named: name, choosing: Asking.canChoose(json: output.json))
+            guard
+                let text = try EnteredText.read(text, as: "note", "on \(quoted([book.displayTitle]))")
+            else { return Output.shared.printNotice("The text is empty, so no note was added.") }
             let now = Date()
             let note = Note(
-                kind: kind, text: try EnteredText.read(text, as: "note"), created: now,
-                isPrivate: privacy.isPrivate ?? false)
+                kind: kind, text: text, created: now, isPrivate: privacy.isPrivate ?? false)
             AnnotationList(json: output.json).printChanged(
                 "Added a note", try await library.add(note, to: book.id, at: now))
         }
@@ -312,8 +322,11 @@ struct NoteCommand: AsyncParsableCommand {
         @OptionGroup var paths: PathOptions
         @OptionGroup var output: OutputOptions
 
+        /// True if nothing is given to change, so that the person changes the text in an editor.
+        private var opensEditor: Bool { text == nil && kind == nil && privacy.isPrivate == nil }
+
         func validate() throws {
-            if text == nil, kind == nil, privacy.isPrivate == nil {
+            if opensEditor, !EditedFile.isPossible {
                 throw ValidationError("Say what to change: give a text, --kind or --private.")
             }
         }
@@ -321,7 +334,10 @@ struct NoteCommand: AsyncParsableCommand {
         func run() async throws {
             let library = try Wiring(settings: paths.settings()).requireLibrary()
             let note: Annotation<Note> = try await AnnotationList.find(name, in: library)
-            let text = try text.map { try EnteredText.read($0, as: "note") }
+            let text =
+                opensEditor || text != nil
+                ? try EnteredText.read(
+                    text, as: "note", changing: note.content.text, "on \(quoted([note.book.displayTitle]))") : nil
             let (kind, isPrivate) = (kind, privacy.isPrivate)
             let edited = try await library.editNote(note.content.id, at: Date()) { note in
                 note.text = text ?? note.text
@@ -366,20 +382,30 @@ struct QuoteCommand: AsyncParsableCommand {
                 "An ISBN, an id or words from the title or authors. Put several words in quotes.", valueName: "book"),
             completion: .values(.book))
         var name: String
-        @Argument(help: "The passage, at most 5,000 characters; - reads it from standard input.") var text: String
+        @Argument(
+            help:
+                "The passage, at most 5,000 characters; - reads it from standard input (default: opens your editor, $VISUAL or $EDITOR)."
+        )
+        var text: String?
         @Option(help: "The number of the page with the passage.") var page: Int?
         @OptionGroup var privacy: PrivacyOptions
         @OptionGroup var paths: PathOptions
         @OptionGroup var output: OutputOptions
 
+        func validate() throws {
+            if text == nil, !EditedFile.isPossible { throw ValidationError("Missing expected argument '<text>'") }
+        }
+
         func run() async throws {
             try NumberLimit.check(page, as: "page", in: NumberLimit.pages)
             let library = try Wiring(settings: paths.settings()).requireLibrary()
             let book = try await library.book(named: name, choosing: Asking.canChoose(json: output.json))
+            guard
+                let text = try EnteredText.read(text, as: "quote", "from \(quoted([book.displayTitle]))")
+            else { return Output.shared.printNotice("The text is empty, so no quote was added.") }
             let now = Date()
             let quote = Quote(
-                text: try EnteredText.read(text, as: "quote"), page: page, created: now,
-                isPrivate: privacy.isPrivate ?? false)
+                text: text, page: page, created: now, isPrivate: privacy.isPrivate ?? false)
             AnnotationList(json: output.json).printChanged(
                 "Added a quote", try await library.add(quote, to: book.id, at: now))
         }
@@ -399,8 +425,11 @@ struct QuoteCommand: AsyncParsableCommand {
         @OptionGroup var paths: PathOptions
         @OptionGroup var output: OutputOptions
 
+        /// True if nothing is given to change, so that the person changes the text in an editor.
+        private var opensEditor: Bool { text == nil && page == nil && privacy.isPrivate == nil }
+
         func validate() throws {
-            if text == nil, page == nil, privacy.isPrivate == nil {
+            if opensEditor, !EditedFile.isPossible {
                 throw ValidationError("Say what to change: give a text, --page or --private.")
             }
         }
@@ -410,7 +439,10 @@ struct QuoteCommand: AsyncParsableCommand {
             if page != 0 { try NumberLimit.check(page, as: "page", in: NumberLimit.pages) }
             let library = try Wiring(settings: paths.settings()).requireLibrary()
             let quote: Annotation<Quote> = try await AnnotationList.find(name, in: library)
-            let text = try text.map { try EnteredText.read($0, as: "quote") }
+            let text =
+                opensEditor || text != nil
+                ? try EnteredText.read(
+                    text, as: "quote", changing: quote.content.text, "from \(quoted([quote.book.displayTitle]))") : nil
             let edited = try await library.editQuote(quote.content.id, at: Date()) { quote in
                 quote.text = text ?? quote.text
                 if let page { quote.page = page == 0 ? nil : page }
