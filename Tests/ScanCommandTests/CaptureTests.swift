@@ -169,14 +169,36 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        ("9780441478125", "Did you mean 'scan --isbn 9780441478125'?"), ("140449264", "'scan --isbn 140449264'?"),
-        ("cover.JPG", "Did you mean 'scan --image cover.JPG'?"), ("/tmp", "Did you mean 'scan --image /tmp'?"),
-        ("libary", "Did you mean 'scan library'?"), ("xyzzyplugh", "There is no command \"xyzzyplugh\". To list"),
-    ])
-    func `says what was probably meant by a word that is no command`(word: String, advice: String) throws {
+    @Test func `takes short options`() throws {
         try withScan { scan in
-            let ending = try scan.run(word)
+            let ending = try scan.run("-yj", "-s", "Attic", "-t", "sf", "-t", "classic", "--isbn", "9780441478125")
+            #expect(ending.status == 0 && (try ending.events("saved").count) == 1, "\(ending.err)")
+            let book = try #require(try scan.run("library", "show", "9780441478125", "-j").objects().first)
+            #expect(book["shelf"] as? String == "Attic" && (book["tags"] as? [String])?.sorted() == ["classic", "sf"])
+            #expect(try scan.run("undo", "--list", "-n", "1").lines.count == 1)
+            #expect(try scan.run("library", "delete", "-y", "9780441478125").status == 0)
+        }
+    }
+
+    @Test(arguments: [
+        ("9780441478125", "To capture it, run 'scan --isbn 9780441478125'."), ("140449264", "'scan --isbn 140449264'."),
+        ("9780441478125 0-14-044926-4", "To capture them, run 'scan --isbn 9780441478125 0-14-044926-4'."),
+        ("cover.JPG", "run 'scan --image cover.JPG'."), ("/tmp", "run 'scan --image /tmp'."),
+        ("libary", "Did you mean 'scan library'?"), ("libary lst", "Did you mean 'scan library list'?"),
+        ("libary list --sort title", "Did you mean 'scan library list'?"),
+        ("library lst", "There is no command \"library lst\". Did you mean 'scan library list'?"),
+        ("session strt dune --page 10", "Did you mean 'scan session start'?"),
+        ("kiosk atempts", "Did you mean 'scan kiosk attempts'?"),
+        ("hub xyzzyplugh", "Unexpected argument 'xyzzyplugh'"),
+        ("/etc/passwd", "run 'scan import /etc/passwd'."),
+        ("--json library", "The command must come first: scan library"),
+        ("xyzzyplugh", "There is no command \"xyzzyplugh\". To list"),
+        ("--taag sf", "Did you mean '--tag'?"), ("library list --shlef Attic", "Did you mean '--shelf'?"),
+        ("library list --limit no", "The value 'no' is invalid for '--limit"),
+    ])
+    func `says what was probably meant by words that are no command`(words: String, advice: String) throws {
+        try withScan { scan in
+            let ending = try scan.run(words.split(separator: " ").map(String.init))
             #expect(ending.status == 64 && ending.err.contains(advice), "\(ending.err)")
             #expect(!FileManager.default.fileExists(atPath: scan.library))
         }

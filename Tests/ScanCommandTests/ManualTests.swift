@@ -6,7 +6,10 @@ import Testing
 private struct Dump: Decodable {
     struct Command: Decodable {
         struct Argument: Decodable {
-            struct Name: Decodable { var name: String }
+            struct Name: Decodable {
+                var kind: String
+                var name: String
+            }
             var kind: String
             var abstract: String?
             var discussion: String?
@@ -62,6 +65,25 @@ private struct Dump: Decodable {
             let text = (command.discussion ?? "") + (parent?.discussion ?? "")
             #expect(text.contains("  \(name)"), "\(name) has no example, nor has the command above it")
         }
+    }
+
+    @Test func `gives a short option the same meaning in all commands, and a query none`() throws {
+        var meanings: [String: String] = ["h": "help"]
+        for (name, command, _) in try dump().all {
+            for argument in command.arguments ?? [] {
+                let names = argument.names ?? []
+                guard let short = names.first(where: { $0.kind == "short" })?.name else { continue }
+                let long = names.first { $0.kind == "long" }?.name ?? ""
+                #expect(meanings[short, default: long] == long, "\(name): -\(short)")
+                meanings[short] = long
+                let isQuery = ["scan library list", "scan library search"].contains(name)
+                #expect(!isQuery || short == "h", "\(name): -\(short)")
+            }
+        }
+        #expect(
+            meanings == [
+                "h": "help", "j": "json", "n": "limit", "q": "quiet", "s": "shelf", "t": "tag", "y": "yes",
+            ])
     }
 
     @Test func `breaks its texts where the program would, so that none is broken twice`() throws {

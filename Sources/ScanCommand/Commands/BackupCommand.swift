@@ -224,7 +224,8 @@ struct RestoreCommand: AsyncParsableCommand {
             "A backup file, or the name of a backup in one of the library's backup folders.", valueName: "backup"),
         completion: .values(.backup))
     var backup: String?
-    @Flag(help: "Do not ask for confirmation. Without a name, restore the newest backup.") var yes = false
+    @Flag(name: .shortAndLong, help: "Do not ask for confirmation. Without a name, restore the newest backup.")
+    var yes = false
     @OptionGroup var paths: PathOptions
     @OptionGroup var output: OutputOptions
 

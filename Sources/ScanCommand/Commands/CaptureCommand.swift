@@ -56,7 +56,7 @@ struct CaptureCommand: AsyncParsableCommand {
 
     @OptionGroup var live: LiveOptions
 
-    @Flag(help: "Play no sounds.")
+    @Flag(name: .shortAndLong, help: "Play no sounds.")
     var quiet = false
 
     @OptionGroup var confirming: ConfirmOptions
@@ -74,7 +74,7 @@ struct CaptureCommand: AsyncParsableCommand {
     /// Checks that the given inputs can be combined. All other checks of the options are made before, so that a
     /// misspelt option is reported as misspelt.
     private func checkInputs() throws {
-        if let stray = strays.first { throw ValidationError(Self.refusal(of: stray)) }
+        if !strays.isEmpty { throw ValidationError(Misspelling.refusal(of: strays)) }
         if print.ocr, image.isEmpty { throw ValidationError("--ocr works only with --image.") }
         switch [!image.isEmpty, !isbn.isEmpty, stdin].count(where: { $0 }) {
         case 0: return
@@ -85,22 +85,6 @@ struct CaptureCommand: AsyncParsableCommand {
             }
         default: throw ValidationError("Use only one of --image, --isbn and --stdin.")
         }
-    }
-
-    /// Returns the message for a word that belongs to no option, with the command that was probably meant.
-    private static func refusal(of stray: String) -> String {
-        let commands = Scan.configuration.subcommands.map { $0._commandName }
-        if commands.contains(stray) { return "The command must come first: scan \(stray) …" }
-        let shown = stray.oneLine
-        let problem = "There is no command \"\(shown.fitted(40))\". "
-        if TypedNumber(text: stray, origin: .typed).isBook { return problem + "Did you mean 'scan --isbn \(shown)'?" }
-        let type = URL(fileURLWithPath: stray).pathExtension.lowercased()
-        if PhotoFolder.extensions.contains(type) || PhotoFolder.isFolder(stray) {
-            return problem + "Did you mean 'scan --image \(shown)'?"
-        }
-        let near = stray.nearest(among: commands, limit: 1).first
-        return problem + (near.map { "Did you mean 'scan \($0)'? " } ?? "")
-            + "To list the commands, run 'scan --help'."
     }
 
     func run() async throws {

@@ -23,7 +23,8 @@ struct LibraryDuplicatesCommand: AsyncParsableCommand {
             """)
 
     @Flag(help: "Also list other editions of one work.") var editions = false
-    @Option(help: "The maximum number of groups (default: 50, or all with --json).") var limit: Int?
+    @Option(name: [.customShort("n"), .long], help: "The maximum number of groups (default: 50, or all with --json).")
+    var limit: Int?
     @OptionGroup var paths: PathOptions
     @OptionGroup var output: OutputOptions
 
@@ -101,7 +102,7 @@ struct LibraryMergeCommand: AsyncParsableCommand {
     @Flag(help: "Also merge editions with different ISBNs, years or languages.") var editions = false
     @Flag(help: "Merge only the records, and keep every book as a copy of the one edition.") var keepCopies = false
     @Flag(help: "Show what would happen, and change nothing.") var dryRun = false
-    @Flag(help: "Do not ask for confirmation.") var yes = false
+    @Flag(name: .shortAndLong, help: "Do not ask for confirmation.") var yes = false
     @OptionGroup var paths: PathOptions
     @OptionGroup var output: OutputOptions
 

@@ -42,7 +42,7 @@ struct LibraryCommand: AsyncParsableCommand {
         @OptionGroup var filters: ListOptions
         @OptionGroup var printed: PrintedListOptions
         @OptionGroup var paths: PathOptions
-        @OptionGroup var output: OutputOptions
+        @OptionGroup var output: QueryOutputOptions
 
         func validate() throws { try query.check(options: Self.helpMessage()) }
 
@@ -69,7 +69,7 @@ struct LibraryCommand: AsyncParsableCommand {
         @OptionGroup var filters: ListOptions
         @OptionGroup var printed: PrintedListOptions
         @OptionGroup var paths: PathOptions
-        @OptionGroup var output: OutputOptions
+        @OptionGroup var output: QueryOutputOptions
 
         func validate() throws {
             try query.check(options: Self.helpMessage())
@@ -106,7 +106,7 @@ struct LibraryCommand: AsyncParsableCommand {
                 "Move books to the trash, where they stay for 30 days (to restore them, run 'scan undo' or 'scan library restore').",
             discussion: "  scan library delete 9780441478125 \"left hand\"")
         @OptionGroup var named: NamedBooks
-        @Flag(help: "Do not ask for confirmation.") var yes = false
+        @Flag(name: .shortAndLong, help: "Do not ask for confirmation.") var yes = false
         @OptionGroup var paths: PathOptions
         @OptionGroup var output: OutputOptions
 
@@ -485,7 +485,7 @@ struct LibraryPurgeCommand: AsyncParsableCommand {
             valueName: "book"), completion: .values(.trashedBook))
     var names: [String] = []
     @Flag(help: "Delete everything in the trash.") var all = false
-    @Flag(help: "Do not ask for confirmation.") var yes = false
+    @Flag(name: .shortAndLong, help: "Do not ask for confirmation.") var yes = false
     @OptionGroup var paths: PathOptions
     @OptionGroup var output: OutputOptions
 

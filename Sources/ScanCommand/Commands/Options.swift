@@ -54,9 +54,20 @@ struct NamedBooks: ParsableArguments {
 
 /// The options for the form of the output, which every command with `--json` has.
 struct OutputOptions: ParsableArguments {
+    @Flag(name: .shortAndLong, help: "Print JSON, one object per line.")
+    var json = false
+    @OptionGroup var color: ColorOptions
+}
+
+/// The options for the form of the output of the commands whose other words are a query. They have no short options,
+/// because a word of a query may begin with a hyphen.
+struct QueryOutputOptions: ParsableArguments {
     @Flag(help: "Print JSON, one object per line.")
     var json = false
+    @OptionGroup var color: ColorOptions
+}
 
+struct ColorOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Use colours (default: on a terminal, unless NO_COLOR is set, or wherever CLICOLOR_FORCE is set).",
@@ -71,11 +82,14 @@ extension ColorChoice: ExpressibleByArgument {}
 
 /// The preset that a batch gives to every book it saves.
 struct PresetOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Put the books on this shelf.", valueName: "name"), completion: .values(.shelf))
+    @Option(
+        name: .shortAndLong, help: ArgumentHelp("Put the books on this shelf.", valueName: "name"),
+        completion: .values(.shelf))
     var shelf: String?
 
     @Option(
-        name: .customLong("tag"), help: ArgumentHelp("Add this tag to the books (can be repeated).", valueName: "name"),
+        name: [.customShort("t"), .customLong("tag")],
+        help: ArgumentHelp("Add this tag to the books (can be repeated).", valueName: "name"),
         completion: .values(.tag))
     var tags: [String] = []
 
@@ -104,6 +118,7 @@ extension Copy.Status: ExpressibleByArgument {
 /// The options that confirm candidates in advance.
 struct ConfirmOptions: ParsableArguments {
     @Flag(
+        name: .shortAndLong,
         help: "Save every book that was identified, without asking. For second copies, also use --another-copy.")
     var yes = false
 
@@ -225,11 +240,13 @@ struct CopyFactOptions: ParsableArguments {
 /// The facts about a copy that can be changed later, in addition to ``CopyFactOptions``.
 struct CopyOptions: ParsableArguments {
     @Option(
+        name: .shortAndLong,
         help: ArgumentHelp("Put the book on this shelf; \"\" takes it off its shelf.", valueName: "name"),
         completion: .values(.shelf))
     var shelf: String?
     @Option(
-        name: .customLong("tag"), help: ArgumentHelp("Add this tag (can be repeated).", valueName: "name"),
+        name: [.customShort("t"), .customLong("tag")],
+        help: ArgumentHelp("Add this tag (can be repeated).", valueName: "name"),
         completion: .values(.tag))
     var tags: [String] = []
     @Option(

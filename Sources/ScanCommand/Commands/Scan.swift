@@ -57,7 +57,7 @@ struct Scan: AsyncParsableCommand {
             command = try parseAsRoot(
                 CompletionCommand.replacingOption(in: Array(CommandLine.arguments.dropFirst())))
         } catch {
-            exit(withError: error)
+            exit(withError: Misspelling.explain(error, of: Array(CommandLine.arguments.dropFirst())))
         }
         OpenedLibraries.start()
         var failure: (any Error)?

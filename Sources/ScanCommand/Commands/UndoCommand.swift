@@ -88,10 +88,12 @@ struct ChangeOptions: ParsableArguments {
         completion: .values(.change))
     var name: String?
     @Flag(help: "List the changes, the latest first.") var list = false
-    @Option(help: "The maximum number of changes to list (default: 50, or all with --json, --format or --tsv).")
+    @Option(
+        name: [.customShort("n"), .long],
+        help: "The maximum number of changes to list (default: 50, or all with --json, --format or --tsv).")
     var limit: Int?
     @OptionGroup var printed: PrintedListOptions
-    @Flag(help: "Do not ask for confirmation.") var yes = false
+    @Flag(name: .shortAndLong, help: "Do not ask for confirmation.") var yes = false
 
     func validate() throws {
         if let limit, limit < 1 { throw ValidationError("--limit must be 1 or more.") }

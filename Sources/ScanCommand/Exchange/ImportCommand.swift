@@ -33,10 +33,13 @@ struct ImportCommand: AsyncParsableCommand {
         help: ArgumentHelp(
             "The format, if it is not recognised: goodreads, storyGraph, libraryThing, openreads or csv.",
             valueName: "name")) var format: ExchangeFormat?
-    @Option(help: ArgumentHelp("Put the books on this shelf.", valueName: "name"), completion: .values(.shelf))
+    @Option(
+        name: .shortAndLong, help: ArgumentHelp("Put the books on this shelf.", valueName: "name"),
+        completion: .values(.shelf))
     var shelf: String?
     @Option(
-        name: .customLong("tag"), help: ArgumentHelp("Add this tag to the books (can be repeated).", valueName: "name"),
+        name: [.customShort("t"), .customLong("tag")],
+        help: ArgumentHelp("Add this tag to the books (can be repeated).", valueName: "name"),
         completion: .values(.tag))
     var tags: [String] = []
     @Flag(help: "Mark the books as owned, even if the file says otherwise.") var owned = false

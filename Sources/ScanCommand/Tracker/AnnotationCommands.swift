@@ -20,6 +20,7 @@ struct AnnotationListing<Content: PrintedAnnotation>: AsyncParsableCommand {
         completion: .values(.bookWords))
     var words: [String] = []
     @Option(
+        name: [.customShort("n"), .long],
         help: ArgumentHelp(
             "If no book is given: the maximum number of \(Content.noun)s to list (default: 50, or all with --json, --format or --tsv)."
         ))
@@ -80,7 +81,7 @@ struct AnnotationDeletion<Content: PrintedAnnotation>: AsyncParsableCommand {
             "The id of each \(Content.noun), or the last four or more characters of the id.", valueName: Content.noun),
         completion: .values(Content.values))
     var names: [String]
-    @Flag(help: "Do not ask for confirmation.") var yes = false
+    @Flag(name: .shortAndLong, help: "Do not ask for confirmation.") var yes = false
     @OptionGroup var paths: PathOptions
     @OptionGroup var output: OutputOptions
 

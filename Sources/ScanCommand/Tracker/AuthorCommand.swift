@@ -70,7 +70,7 @@ struct AuthorCommand: AsyncParsableCommand {
         @Argument(help: "The authors to merge.", completion: .values(.author)) var names: [String]
         @Option(help: ArgumentHelp("The author to keep.", valueName: "name"), completion: .values(.author)) var into:
             String
-        @Flag(help: "Do not ask for confirmation.") var yes = false
+        @Flag(name: .shortAndLong, help: "Do not ask for confirmation.") var yes = false
         @OptionGroup var paths: PathOptions
         @OptionGroup var output: OutputOptions
 
@@ -88,7 +88,7 @@ struct AuthorCommand: AsyncParsableCommand {
             abstract: "Remove authors from all their books, but keep the books (to undo this, run 'scan undo').",
             discussion: "  scan author delete \"Penguin Classics\"")
         @Argument(help: "The authors to delete.", completion: .values(.author)) var names: [String]
-        @Flag(help: "Do not ask for confirmation.") var yes = false
+        @Flag(name: .shortAndLong, help: "Do not ask for confirmation.") var yes = false
         @OptionGroup var paths: PathOptions
         @OptionGroup var output: OutputOptions
 

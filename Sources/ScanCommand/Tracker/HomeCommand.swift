@@ -16,7 +16,8 @@ struct HomeCommand: AsyncParsableCommand {
               scan home --json
             """)
 
-    @Option(help: "The maximum number of books to show under 'Reading now'.") var limit = 20
+    @Option(name: [.customShort("n"), .long], help: "The maximum number of books to show under 'Reading now'.")
+    var limit = 20
     @OptionGroup var paths: PathOptions
     @OptionGroup var output: OutputOptions
 

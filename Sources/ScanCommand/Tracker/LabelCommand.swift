@@ -158,7 +158,7 @@ struct LabelCommand<Texts: LabelTexts>: AsyncParsableCommand {
         @Argument(help: "The \(Texts.plural) to merge.", completion: .values(Texts.values)) var names: [String]
         @Option(help: ArgumentHelp("The \(Texts.noun) to keep.", valueName: "name"), completion: .values(Texts.values))
         var into: String
-        @Flag(help: "Do not ask for confirmation.") var yes = false
+        @Flag(name: .shortAndLong, help: "Do not ask for confirmation.") var yes = false
         @OptionGroup var paths: PathOptions
         @OptionGroup var output: OutputOptions
 
@@ -170,7 +170,7 @@ struct LabelCommand<Texts: LabelTexts>: AsyncParsableCommand {
     struct Delete: AsyncParsableCommand {
         static var configuration: CommandConfiguration { LabelCommand.configuration("delete", Texts.delete) }
         @Argument(help: "The \(Texts.plural) to delete.", completion: .values(Texts.values)) var names: [String]
-        @Flag(help: "Do not ask for confirmation.") var yes = false
+        @Flag(name: .shortAndLong, help: "Do not ask for confirmation.") var yes = false
         @OptionGroup var paths: PathOptions
         @OptionGroup var output: OutputOptions
 

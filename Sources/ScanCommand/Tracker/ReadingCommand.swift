@@ -215,7 +215,7 @@ struct ReadingDelete: AsyncParsableCommand {
             """)
     @OptionGroup var book: NamedBook
     @Option(help: ArgumentHelp("The number of the reading (1 is the oldest).", valueName: "n")) var number: Int
-    @Flag(help: "Do not ask for confirmation.") var yes = false
+    @Flag(name: .shortAndLong, help: "Do not ask for confirmation.") var yes = false
     @OptionGroup var action: ReadingAction
 
     func run() async throws {
@@ -337,7 +337,9 @@ struct ReadingHistory: AsyncParsableCommand {
     @OptionGroup var book: TrackedBook
     @Option(help: ArgumentHelp("Show only the reading with this number (1 is the oldest).", valueName: "n")) var number:
         Int?
-    @Option(help: "The maximum number of progress entries per reading (default: 50, or all with --json).")
+    @Option(
+        name: [.customShort("n"), .long],
+        help: "The maximum number of progress entries per reading (default: 50, or all with --json).")
     var limit: Int?
     @Flag(help: "Show the ids of the entries, for 'scan reading correct' and 'scan reading forget'.") var ids = false
     @OptionGroup var paths: PathOptions

@@ -150,7 +150,9 @@ struct SessionList: AsyncParsableCommand {
             "An ISBN, an id, or words from the title or authors (default: all books).", valueName: "book"),
         completion: .values(.bookWords))
     var words: [String] = []
-    @Option(help: "The maximum number of sessions (default: 50, or all with --json, --format or --tsv).")
+    @Option(
+        name: [.customShort("n"), .long],
+        help: "The maximum number of sessions (default: 50, or all with --json, --format or --tsv).")
     var limit: Int?
     @Option(help: "The number of sessions to leave out, starting with the newest.") var offset = 0
     @OptionGroup var printed: PrintedListOptions
@@ -318,7 +320,7 @@ struct SessionDelete: AsyncParsableCommand {
         help: ArgumentHelp("The session's id, or the last four or more characters of the id.", valueName: "session"),
         completion: .values(.session))
     var name: String
-    @Flag(help: "Do not ask for confirmation.") var yes = false
+    @Flag(name: .shortAndLong, help: "Do not ask for confirmation.") var yes = false
     @OptionGroup var paths: PathOptions
     @OptionGroup var output: OutputOptions
 
