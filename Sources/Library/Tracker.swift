@@ -6,26 +6,58 @@ extension LibraryFile: ReadingLog {
     public func setStatus(
         _ status: Copy.Status, of copy: ID<Copy>, on day: CalendarDay?, ending end: SessionEnd?, at now: Date
     ) async throws -> TrackingResult {
-        try await track(copy, at: now, status.displayName) { db, tracker, moment in
-            guard let running = try StoredSessions.running(db, of: copy, leavingFor: status, from: tracker.status)
-            else {
-                if let end, status != .reading {
-                    if let id = end.session {
-                        guard let known = try StoredSessions.one(db, id) else { throw SessionError.noSuchSession }
-                        if known.copy == copy { throw SessionError.alreadyEnded }
-                    }
-                    throw ReadingRefusal.noSessionToEnd(title: try StoredBook.one(db, copy)?.book.displayTitle ?? "")
-                }
-                return try tracker.set(status, on: day, moment)
+        try await setStatus(status, of: copy, on: day, ending: end, rating: nil, note: nil, at: now)
+    }
+
+    /// Sets the status as ``setStatus(_:of:on:ending:at:)`` does, and stores the reader's opinion in the same change.
+    ///
+    /// - Parameters:
+    ///   - rating: the rating in stars, 0 for none; `nil` to keep the rating.
+    ///   - note: a note to add.
+    public func setStatus(
+        _ status: Copy.Status, of copy: ID<Copy>, on day: CalendarDay?, ending end: SessionEnd?, rating: Double?,
+        note: Note?, at now: Date
+    ) async throws -> TrackingResult {
+        let note = try note?.checked(after: nil)
+        let what = [
+            status.displayName, rating.map { $0 == 0 ? "not rated" : "rated" }, note.map { _ in "with a note" },
+        ].compactMap(\.self).joined(separator: ", ")
+        return try await track(copy, at: now, what) { db, tracker, moment in
+            let ended = try Self.endSession(of: copy, leavingFor: status, as: end, tracker: &tracker, at: now, db)
+            if rating != nil || note != nil {
+                guard let stored = try StoredBook.one(db, copy) else { throw LibraryError.noSuchBook(copy) }
+                var wanted = stored.book.copy
+                if let rating { wanted.rating = rating == 0 ? nil : rating }
+                try StoredCopy.update(wanted, at: stored.copyRow, db)
+                try note?.insert(db, to: stored.copyRow)
             }
-            guard let end else { throw ReadingRefusal.sessionRunning(title: running.displayTitle) }
-            guard end.session ?? running.session.id == running.session.id else { throw SessionError.alreadyEnded }
-            try Session.check(end.page, against: running.pageCount)
-            let session = try running.session.ended(at: end.end, page: end.page, forced: end.isForced, now: now)
-            try StoredSessions.update(session, db)
-            let steps = tracker.record(session, of: running.reading, endedAt: now)
-            return try steps + tracker.set(status, on: day, moment)
+            return try ended + tracker.set(status, on: day, moment)
         }
+    }
+
+    /// Ends the running session of a copy that leaves Reading.
+    ///
+    /// - Returns: the steps of the tracker; none if no session has to end.
+    private static func endSession(
+        of copy: ID<Copy>, leavingFor status: Copy.Status, as end: SessionEnd?, tracker: inout Tracker, at now: Date,
+        _ db: Database
+    ) throws -> [Tracker.Step] {
+        guard let running = try StoredSessions.running(db, of: copy, leavingFor: status, from: tracker.status) else {
+            if let end, status != .reading {
+                if let id = end.session {
+                    guard let known = try StoredSessions.one(db, id) else { throw SessionError.noSuchSession }
+                    if known.copy == copy { throw SessionError.alreadyEnded }
+                }
+                throw ReadingRefusal.noSessionToEnd(title: try StoredBook.one(db, copy)?.book.displayTitle ?? "")
+            }
+            return []
+        }
+        guard let end else { throw ReadingRefusal.sessionRunning(title: running.displayTitle) }
+        guard end.session ?? running.session.id == running.session.id else { throw SessionError.alreadyEnded }
+        try Session.check(end.page, against: running.pageCount)
+        let session = try running.session.ended(at: end.end, page: end.page, forced: end.isForced, now: now)
+        try StoredSessions.update(session, db)
+        return tracker.record(session, of: running.reading, endedAt: now)
     }
 
     public func recordProgress(

@@ -172,7 +172,7 @@ import Testing
     @Test func `takes short options`() throws {
         try withScan { scan in
             let ending = try scan.run("-yj", "-s", "Attic", "-t", "sf", "-t", "classic", "--isbn", "9780441478125")
-            #expect(ending.status == 0 && (try ending.events("saved").count) == 1, "\(ending.err)")
+            #expect(try ending.status == 0 && ending.events("saved").count == 1, "\(ending.err)")
             let book = try #require(try scan.run("library", "show", "9780441478125", "-j").objects().first)
             #expect(book["shelf"] as? String == "Attic" && (book["tags"] as? [String])?.sorted() == ["classic", "sf"])
             #expect(try scan.run("undo", "--list", "-n", "1").lines.count == 1)

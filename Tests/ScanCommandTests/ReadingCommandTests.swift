@@ -135,6 +135,32 @@ func withTwoBooks<Result>(_ body: (ScanProcess) throws -> Result) throws -> Resu
         }
     }
 
+    @Test func `finishes a book with a rating and a note, which one undo takes back`() throws {
+        try withTwoBooks { scan in
+            try scan.run("reading", "start", "dune")
+            let done = try scan.run(
+                "reading", "finish", "--rating", "4.5", "--note", "-", "--json", input: Data("Read it aloud.".utf8))
+            #expect(try done.objects().first?["status"] as? String == "read", "\(done.err)")
+            let book = try #require(try scan.run("library", "show", "dune", "--json").objects().first)
+            #expect(book["rating"] as? Double == 4.5)
+            let notes = try scan.run("note", "list", "dune", "--json").objects()
+            #expect(notes.map { $0["text"] as? String } == ["Read it aloud."])
+            #expect(try scan.run("undo").out.contains("\"Dune\": Read, rated, with a note"))
+            let before = try #require(try scan.run("library", "show", "dune", "--json").objects().first)
+            #expect(before["rating"] is NSNull && before["status"] as? String == "reading")
+            #expect(try scan.run("note", "list", "--json").out.isEmpty)
+            #expect(try scan.run("reading", "finish", "--rating", "4.6").status == 64)
+            #expect(try scan.run("reading", "finish", "--note", " ").status == 64)
+            // A book that is read already can be rated all the same, and 0 clears the rating.
+            #expect(try scan.run("reading", "finish").status == 0)
+            for (rating, stored) in [("3", 3.0), ("0", nil)] {
+                #expect(try scan.run("reading", "finish", "dune", "--rating", rating).err.contains("scan undo"))
+                let book = try #require(try scan.run("library", "show", "dune", "--json").objects().first)
+                #expect(book["rating"] as? Double == stored)
+            }
+        }
+    }
+
     @Test func `sets no dates if the library's setting is off`() throws {
         try withTwoBooks { scan in
             try sqlite(scan.library, "INSERT INTO setting (name, value) VALUES ('automaticDates', '0')")

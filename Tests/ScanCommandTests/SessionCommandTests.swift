@@ -98,6 +98,90 @@ import Testing
         }
     }
 
+    @Test func `that was probably forgotten ends only when somebody says how long it was`() throws {
+        try withTwoBooks { scan in
+            func start() throws {
+                #expect(try scan.run("session", "start", "dune", "--start", after(-3 * 86_400)).status == 0)
+            }
+            try start()
+            let refused = try scan.run("session", "stop", "70")
+            #expect(refused.status == 64 && refused.err.contains("for 72 hours"), "\(refused.err)")
+            #expect(refused.err.contains("--minutes") && refused.err.contains("--end"))
+            #expect(try scan.run("reading", "finish", "dune", "--page", "70").status == 64)
+            #expect(try scan.run("session", "stop", "70", "--minutes", "45", "--end", "14:30").status == 64)
+            #expect(try scan.run("session", "stop", "70", "--minutes", "1441").status == 64)
+            let stopped = try scan.run("session", "stop", "70", "--minutes", "45", "--json")
+            #expect(try stopped.objects().first?["minutes"] as? Int == 45, "\(stopped.err)")
+            try start()
+            let forced = try scan.run("session", "stop", "--force", "--json").objects().first
+            #expect(try #require(forced?["minutes"] as? Int) >= 3 * 1440 + 30)
+            try start()
+            let terminal = try PseudoTerminal(scan, "session stop 90", columns: 200)
+            try terminal.wait(for: "Minutes that you read")
+            terminal.type("many\n")
+            try terminal.wait(for: "is not a time")
+            terminal.type("99999\n")
+            try terminal.wait(for: "This is not between")
+            terminal.type("30\n")
+            try terminal.wait(for: "30 min")
+            #expect(try terminal.finish() == 0)
+            try start()
+            let left = try PseudoTerminal(scan, "session stop 90", columns: 200)
+            try left.wait(for: "Minutes that you read")
+            left.type("\u{04}")
+            #expect(try left.finish() == 0)
+            #expect(try scan.run("session", "status", "--json").objects().count == 1)
+        }
+    }
+
+    @Test func `with a clock is ended by a key, with the page`() throws {
+        try withTwoBooks { scan in
+            let terminal = try PseudoTerminal(scan, "session start dune --watch --start \(after(0))", columns: 100)
+            try terminal.wait(for: "· Dune · from page 0 of 382")
+            terminal.type("s")
+            try terminal.wait(for: "Page you are on (Enter for none): ")
+            terminal.type("60\n")
+            try terminal.wait(for: "pages 0–60")
+            #expect(try terminal.finish() == 0)
+            #expect(terminal.isRestored)
+            #expect(try scan.run("session", "status", "--json").out.isEmpty)
+            // The pace of the first session is known now.
+            let second = try PseudoTerminal(scan, "session start dune --watch", columns: 100)
+            try second.wait(for: "pages per hour on average")
+            second.type("q")
+            try second.wait(for: "The session is still running.")
+            #expect(try second.finish() == 0)
+            #expect(second.isRestored)
+            #expect(try scan.run("session", "status", "--json").objects().count == 1)
+        }
+    }
+
+    @Test func `with a clock goes on after Control-C, and is not shown when it ended elsewhere`() throws {
+        try withTwoBooks { scan in
+            let terminal = try PseudoTerminal(scan, "session start dune --watch", columns: 100)
+            try terminal.wait(for: "q leaves it running.")
+            terminal.type("\u{03}")
+            try terminal.wait(for: "The session is still running.")
+            #expect(try terminal.finish() == 128 + SIGINT)
+            #expect(terminal.isRestored)
+            #expect(try scan.run("session", "stop", "--force").status == 0)
+            let second = try PseudoTerminal(scan, "session start dune --watch", columns: 100)
+            try second.wait(for: "q leaves it running.")
+            #expect(try scan.run("session", "stop", "--force").status == 0)
+            try second.wait(for: "The session was ended elsewhere.")
+            #expect(try second.finish() == 0)
+        }
+    }
+
+    @Test func `with a clock is not started without a terminal`() throws {
+        try withTwoBooks { scan in
+            let refused = try scan.run("session", "start", "dune", "--watch")
+            #expect(refused.status == 64 && refused.err.contains("needs a terminal"), "\(refused.err)")
+            #expect(try scan.run("session", "start", "dune", "--watch", "--json").status == 64)
+            #expect(try scan.run("session", "status", "--json").out.isEmpty)
+        }
+    }
+
     /// The arguments, the exit status and a part of the message.
     static let refused: [([String], Int, String)] = [
         (["add", "dune"], 64, "Give the time of the session"),

@@ -24,6 +24,44 @@ import Testing
         #expect(try value("library", scan).1 == "default")
     }
 
+    @Test func `are printed alone, one by one`() throws {
+        try withScan { scan in
+            #expect(try scan.run("settings", "get", "cameraSize").out == "1280x720\n")
+            #expect(try scan.run("settings", "get", "automaticDates").out == "1\n")
+            #expect(!FileManager.default.fileExists(atPath: scan.library), "asking for one creates no library")
+            for name in ["contact", "yearlyGoal"] {
+                let unset = try scan.run("settings", "get", name)
+                #expect(unset.status == 3 && unset.out.isEmpty && unset.err.isEmpty, "\(unset.err)")
+            }
+            try scan.run("settings", "set", "yearlyGoal", "50")
+            #expect(try scan.run("settings", "get", "yearlyGoal").out == "50\n")
+            let json = try #require(try scan.run("settings", "get", "yearlyGoal", "--json").objects().first)
+            #expect(json["name"] as? String == "yearlyGoal" && json["origin"] as? String == "library")
+            let unset = try scan.run("settings", "get", "contact", "--json")
+            #expect(try unset.status == 3 && unset.objects().first?["value"] is NSNull)
+            try scan.run("settings", "set", "googleBooksKey", "AIzaSySecretSecretSecret1234")
+            #expect(try scan.run("settings", "get", "googleBooksKey").out == "••••••••1234\n")
+            let wrong = try scan.run("settings", "get", "colour")
+            #expect(wrong.status == 64 && wrong.err.contains("yearlyGoal"))
+        }
+    }
+
+    @Test(arguments: [
+        ("sort", "colour", "one of added, started, finished, title, author, rating"), ("limit", "0", "1 or more"),
+        ("limit", "many", "1 or more"),
+    ])
+    func `for lists refuse what no list could do`(name: String, value: String, words: String) throws {
+        try withScan { (scan: ScanProcess) throws in
+            let ending = try scan.run("settings", "set", name, value)
+            #expect(ending.status == 78 && ending.err.contains(words), "\(ending.err)")
+            #expect(try scan.run("settings", "get", name).status == 3)
+            for (name, value) in [("sort", "title"), ("limit", "20"), ("columns", "title, author")] {
+                #expect(try scan.run("settings", "set", name, value).status == 0)
+                #expect(try scan.run("settings", "get", name).out == "\(value)\n")
+            }
+        }
+    }
+
     @Test func `mask the key, and make the file readable by its owner only`() throws {
         try withScan { scan in
             try scan.run("settings", "set", "googleBooksKey", "-", input: Data("AIzaSySecretSecretSecret1234\n".utf8))

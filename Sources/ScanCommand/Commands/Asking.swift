@@ -64,6 +64,34 @@ enum Asking {
         }
     }
 
+    /// Asks when a session ended that was probably forgotten.
+    ///
+    /// - Returns: the end; `nil` if the person gives no answer (Control-D).
+    static func end(of session: Session, _ localTime: LocalTime) -> Date? {
+        // What was typed before the question appeared is no answer to it.
+        tcflush(STDIN_FILENO, TCIFLUSH)
+        while true {
+            Output.shared.printRaw(
+                "Minutes that you read, or the time at which you stopped ('all' for the whole time): ")
+            guard let line = readLine()?.cleaned else {
+                Output.shared.printNotice("\nNothing changed.")
+                return nil
+            }
+            if line.lowercased() == "all" { return localTime.now }
+            do {
+                let end =
+                    try Int(line).map { session.start.addingTimeInterval(Double($0) * 60) }
+                    ?? localTime.time(line, for: "The answer")
+                if end > session.start, end <= localTime.now { return end }
+                Output.shared.printNotice(
+                    "This is not between the start at \(localTime.dateTime(session.start)) and now. "
+                        + "For an earlier day, write the day, too.")
+            } catch {
+                Output.shared.printNotice(CommandError(describing: error).description)
+            }
+        }
+    }
+
     /// Asks for one of several names until the answer is one. Case does not matter.
     ///
     /// - Returns: the name; `nil` if the person gives no answer (Control-D).

@@ -206,9 +206,7 @@ struct CopyFactOptions: ParsableArguments {
     /// - Parameter zone: the time zone of the days.
     /// - Throws: ``TextRefusal``, ``InputRefusal`` or ``CommandError`` for an invalid value.
     func change(in zone: TimeZone = .current) throws -> @Sendable (inout Copy) -> Void {
-        if let rating, rating != 0, !Copy.isRating(rating) {
-            throw CommandError(.usage, "--rating must be from 0.25 to 5 in steps of 0.25, or 0 for no rating.")
-        }
+        try Self.check(rating)
         if dailyGoal != 0 { try NumberLimit.check(dailyGoal, as: "daily goal", in: NumberLimit.goal) }
         func text(_ text: String?, _ what: String) throws -> String?? {
             try text.map { $0.isEmpty ? nil : try $0.checked(as: what, limit: TextLimit.name) }
@@ -229,6 +227,12 @@ struct CopyFactOptions: ParsableArguments {
             if given.noCulturalGoal { (copy.countsForCulturalGoal, copy.culturalGoalCategory) = (false, nil) }
             if let added, CalendarDay(copy.added, in: zone) != added.day { copy.added = added.instant }
         }
+    }
+
+    /// - Throws: ``CommandError`` if a rating is neither in quarter stars nor 0, which stands for no rating.
+    static func check(_ rating: Double?) throws {
+        guard let rating, rating != 0, !Copy.isRating(rating) else { return }
+        throw CommandError(.usage, "--rating must be from 0.25 to 5 in steps of 0.25, or 0 for no rating.")
     }
 
     private static func instant(of text: String, in zone: TimeZone) throws -> (day: CalendarDay, instant: Date) {

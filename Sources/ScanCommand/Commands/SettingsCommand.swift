@@ -6,7 +6,7 @@ import Terminal
 
 struct SettingsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "settings", abstract: "Settings: show, set, unset.",
+        commandName: "settings", abstract: "Settings: show, get, set, unset.",
         discussion: """
             A command-line option overrides the environment, the environment overrides
             the settings file, and the settings file overrides the default. Goals,
@@ -14,12 +14,13 @@ struct SettingsCommand: AsyncParsableCommand {
             To undo a change to these settings of the library, run 'scan undo'.
 
               scan settings
+              scan settings get library
               scan settings set contact me@example.org
               scan settings set yearlyGoal 50
               scan settings set sources openLibrary,dnb
               scan settings unset contact
             """,
-        subcommands: [Show.self, Set.self, Unset.self], defaultSubcommand: Show.self)
+        subcommands: [Show.self, Get.self, Set.self, Unset.self], defaultSubcommand: Show.self)
 
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
@@ -30,10 +31,7 @@ struct SettingsCommand: AsyncParsableCommand {
         func run() async throws {
             let settings = try paths.settings()
             for setting in Setting.allCases where setting != .reader || settings[.reader] != nil {
-                line(
-                    name: setting.rawValue, value: settings.shown(setting),
-                    origin: settings.level(of: setting).rawValue, environment: setting.environmentName,
-                    explanation: setting.explanation)
+                show(ShownSetting(setting, settings))
             }
             try await showLibrarySettings(settings)
             if !output.json { Output.shared.printNotice("The settings file is \(settings.paths.settingsFile).") }
@@ -54,30 +52,53 @@ struct SettingsCommand: AsyncParsableCommand {
                 (failure, note) = (error, "")
             }
             for setting in LibrarySetting.allCases {
-                let value = stored[setting.rawValue]
-                let standard = failure == nil && !setting.defaultValue.isEmpty ? setting.defaultValue : nil
-                let environment = setting == .sources ? settings.sourceOrder?.text : nil
-                line(
-                    name: setting.rawValue, value: environment ?? value ?? standard,
-                    origin: environment != nil ? "environment" : value == nil ? "default" : "library",
-                    environment: nil, explanation: setting.explanation)
+                show(ShownSetting(setting, settings, stored: failure == nil ? stored : nil))
             }
             if !note.isEmpty, !output.json { Output.shared.printNotice(note) }
             if let failure { throw failure }
         }
 
-        private func line(name: String, value: String?, origin: String, environment: String?, explanation: String) {
-            if output.json {
-                let line: JSONValue = [
-                    "name": .string(name), "value": JSONValue(value), "origin": .string(origin),
-                    "environment": JSONValue(environment), "explanation": .string(explanation),
-                ]
-                return Output.shared.printLine(line)
-            }
-            let rest = [environment, explanation].compactMap(\.self).joined(separator: ": ")
+        private func show(_ setting: ShownSetting) {
+            if output.json { return Output.shared.printLine(setting.json) }
+            let rest = [setting.environment, setting.explanation].compactMap(\.self).joined(separator: ": ")
             Output.shared.printLine(
-                "\(name.padded(15)) \((value?.printable ?? "–").padded(34)) \(origin.padded(11)) "
-                    + Output.shared.style.faint(rest))
+                "\(setting.name.padded(15)) \((setting.value?.printable ?? "–").padded(34)) "
+                    + "\(setting.origin.padded(11)) " + Output.shared.style.faint(rest))
+        }
+    }
+
+    struct Get: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "get", abstract: "Print the value of one setting.",
+            discussion: """
+                Prints the value in effect, alone on its line. If the setting has no value
+                and no default, prints nothing, and ends with exit code 3. The API key is
+                shown masked.
+
+                  scan settings get cameraSize
+                  scan settings get library --json
+                """)
+        @Argument(help: "The name of the setting.", completion: .list(NamedSetting.allValueStrings)) var name:
+            NamedSetting
+        @OptionGroup var paths: PathOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            let settings = try paths.settings()
+            let shown =
+                switch name {
+                case .program(let setting): ShownSetting(setting, settings)
+                case .library(let setting):
+                    ShownSetting(
+                        setting, settings,
+                        stored: try await Wiring(settings: settings).openExistingLibrary()?.settings() ?? [:])
+                }
+            if output.json {
+                Output.shared.printLine(shown.json)
+            } else if let value = shown.value {
+                Output.shared.printLine(value.printable)
+            }
+            if shown.value == nil { throw ExitCode(ExitStatus.nothing.rawValue) }
         }
     }
 
@@ -158,5 +179,40 @@ struct SettingsCommand: AsyncParsableCommand {
                 )
             }
         }
+    }
+}
+
+/// A setting as it is shown, with its value in effect.
+private struct ShownSetting {
+    let name: String
+    /// The value, masked if it is a secret; `nil` if the setting has neither a value nor a default.
+    let value: String?
+    let origin: String
+    /// The variable that overrides the setting; `nil` for a setting of the library.
+    let environment: String?
+    let explanation: String
+
+    init(_ setting: Setting, _ settings: Settings) {
+        (name, value) = (setting.rawValue, settings.shown(setting))
+        (origin, environment) = (settings.level(of: setting).rawValue, setting.environmentName)
+        explanation = setting.explanation
+    }
+
+    /// - Parameter stored: the settings in the library; `nil` if they cannot be read, so that not even the default is
+    ///   certain.
+    init(_ setting: LibrarySetting, _ settings: Settings, stored: [String: String]?) {
+        let own = stored?[setting.rawValue]
+        let standard = stored != nil && !setting.defaultValue.isEmpty ? setting.defaultValue : nil
+        let override = setting == .sources ? settings.sourceOrder?.text : nil
+        (name, value, environment) = (setting.rawValue, override ?? own ?? standard, nil)
+        origin = override != nil ? "environment" : own == nil ? "default" : "library"
+        explanation = setting.explanation
+    }
+
+    var json: JSONValue {
+        [
+            "name": .string(name), "value": JSONValue(value), "origin": .string(origin),
+            "environment": JSONValue(environment), "explanation": .string(explanation),
+        ]
     }
 }

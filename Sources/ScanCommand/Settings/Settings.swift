@@ -145,6 +145,8 @@ enum Setting: String, CaseIterable {
         googleBooksKey,
         contact, caFile,
         offline
+    /// The defaults of the lists of books.
+    case sort, limit, columns
     /// The addresses of the national catalogues and of the sources for all books.
     case dnbURL, bnfURL, bnURL, librisURL, openBDURL, k10plusURL, locURL, citoidURL
 
@@ -172,6 +174,9 @@ enum Setting: String, CaseIterable {
         case .contact: "BOOKPLATE_CONTACT"
         case .caFile: "BOOKPLATE_CA_FILE"
         case .offline: "BOOKPLATE_OFFLINE"
+        case .sort: "BOOKPLATE_SORT"
+        case .limit: "BOOKPLATE_LIMIT"
+        case .columns: "BOOKPLATE_COLUMNS"
         // The addresses of the catalogues.
         default: "BOOKPLATE_\(rawValue.dropLast(3).uppercased())_URL"
         }
@@ -193,6 +198,9 @@ enum Setting: String, CaseIterable {
         case .contact: "an e-mail or web address, sent to the sources so that they can reach you"
         case .caFile: "a PEM file with the certificate authorities to trust instead of the system's"
         case .offline: "1 to turn online lookup off, 0 to turn it on"
+        case .sort: "the order of lists of books: \(ListDefaults.sorts)"
+        case .limit: "the maximum number of books in a list (with --json: all)"
+        case .columns: "the columns of lists of books, separated by commas"
         default: "the base address of the catalogue \(catalogue?.displayName ?? "")"
         }
     }
@@ -211,11 +219,51 @@ enum Setting: String, CaseIterable {
         case .openLibraryURL: "https://openlibrary.org"
         case .googleBooksURL: "https://www.googleapis.com"
         case .coversURL: "https://covers.openlibrary.org"
-        case .backupFolder, .camera, .reader, .googleBooksKey, .contact, .caFile: ""
+        case .backupFolder, .camera, .reader, .googleBooksKey, .contact, .caFile, .sort, .limit, .columns: ""
         case .offline: "0"
         default: catalogue.flatMap(LookupConfiguration.publicAddress) ?? ""
         }
     }
+}
+
+/// The defaults of the lists of books, for lists without the options `--sort`, `--limit` and `--columns`.
+struct ListDefaults: Equatable {
+    /// The order; `nil` for the order of the list.
+    let sort: BookQuery.Sort?
+    /// The maximum number of books that are shown to a person; `nil` for the limit of the list.
+    let limit: Int?
+    /// The names of the columns, in order; `nil` for the usual ones.
+    let columns: [String]?
+
+    static let sorts = BookQuery.Sort.allCases.map(\.rawValue).joined(separator: ", ")
+
+    /// - Parameter value: returns the value of a setting; `nil` if it is not set.
+    /// - Throws: ``CommandError`` for an order that does not exist, or a limit that is no number from 1 on.
+    init(_ value: (Setting) -> String?) throws {
+        sort = try value(.sort).map { text in
+            guard let sort = BookQuery.Sort(rawValue: text) else {
+                throw CommandError(
+                    .configuration, "sort is \"\(text.prefix(40).printable)\"; it must be one of \(Self.sorts).")
+            }
+            return sort
+        }
+        limit = try value(.limit).map { text in
+            guard let limit = Int(text), limit > 0 else {
+                throw CommandError(
+                    .configuration, "limit is \"\(text.prefix(40).printable)\"; it must be a number, 1 or more.")
+            }
+            return limit
+        }
+        let names = value(.columns)?.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
+        columns = names.flatMap { $0.isEmpty ? nil : $0 }
+    }
+}
+
+extension Settings {
+    /// The defaults of the lists of books.
+    ///
+    /// - Throws: ``CommandError`` for an invalid value.
+    func listDefaults() throws -> ListDefaults { try ListDefaults { self[$0] } }
 }
 
 /// A setting named on the command line. Settings of the program are stored in the settings file, and settings of the

@@ -68,17 +68,30 @@ struct ReadingCommand: AsyncParsableCommand {
             commandName: "finish", abstract: "Mark a book as read.",
             discussion: """
                 If a session of the book is running, it ends, too, with the page that you
-                give.
+                give. A rating and a note are part of the same change, which one 'scan undo'
+                takes back.
 
                   scan reading finish
                   scan reading finish dune --on 2019
+                  scan reading finish dune --rating 4.5 --note "Read it aloud."
                 """)
         @OptionGroup var book: TrackedBook
         @OptionGroup var day: DayOption
         @OptionGroup var session: SessionPageOption
+        @Option(
+            help: ArgumentHelp(
+                "The rating in stars, from 0.25 to 5 in steps of 0.25; 0 clears it.", valueName: "stars"))
+        var rating: Double?
+        @Option(help: ArgumentHelp("A note on the book; - reads it from standard input.", valueName: "text"))
+        var note: String?
         @OptionGroup var action: ReadingAction
 
-        func run() async throws { try await action.set(.read, book.words, on: day.day(), page: session.page) }
+        func run() async throws {
+            try CopyFactOptions.check(rating)
+            let note = try note.map { Note(text: try EnteredText.read($0, as: "note"), created: Date()) }
+            try await action.set(
+                .read, book.words, on: day.day(), page: session.page, rating: rating, note: note)
+        }
     }
 
     struct Hold: AsyncParsableCommand {
@@ -399,7 +412,12 @@ struct ReadingAction: ParsableArguments {
     ///   - words: the words that identify the book; empty for the book being read or, with the status Reading, for the
     ///     one that the person chooses to start.
     ///   - page: the page, if the person has given it.
-    func set(_ status: Copy.Status, _ words: [String], on day: CalendarDay? = nil, page: Int? = nil) async throws {
+    ///   - rating: the rating in stars, 0 for none; `nil` to keep the rating.
+    ///   - note: a note to add in the same change.
+    func set(
+        _ status: Copy.Status, _ words: [String], on day: CalendarDay? = nil, page: Int? = nil, rating: Double? = nil,
+        note: Note? = nil
+    ) async throws {
         let unchanged = "The status was already \(status.displayName), so nothing changed."
         try await run(unchanged: unchanged) { library, localTime in
             let choosing = Asking.canChoose(json: output.json)
@@ -407,9 +425,13 @@ struct ReadingAction: ParsableArguments {
                 status == .reading && words.isEmpty
                 ? try await library.bookToStart(choosing: choosing)
                 : try await library.trackedBook(words, choosing: choosing)
+            if status != .reading, let running = try await library.runningSession(), running.copy == book.id {
+                try running.checkLength(at: localTime.now)
+            }
             func set(_ end: SessionEnd?) async throws -> TrackingResult {
                 do {
-                    return try await library.setStatus(status, of: book.id, on: day, ending: end, at: localTime.now)
+                    return try await library.setStatus(
+                        status, of: book.id, on: day, ending: end, rating: rating, note: note, at: localTime.now)
                 } catch let error as SessionError {
                     // These have a way out that this command does not have.
                     let option: String

@@ -25,22 +25,42 @@ struct SessionCommand: AsyncParsableCommand {
     struct Start: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "start", abstract: "Start a reading session, and set the book's status to Reading.",
-            discussion: "  scan session start dune\n  scan session start dune --page 145 --start 14:30")
+            discussion: """
+                With --watch, a clock runs on the terminal. Enter or s ends the session and
+                asks for the page; q leaves the session running.
+
+                  scan session start dune
+                  scan session start dune --page 145 --start 14:30
+                  scan session start dune --watch
+                """)
         @OptionGroup var book: TrackedBook
         @Option(help: ArgumentHelp("The page on which the session begins (default: the current page).", valueName: "n"))
         var page: Int?
         @Option(help: ArgumentHelp("The time at which the session began (default: now).", valueName: "time")) var start:
             String?
+        @Flag(help: "Show a running clock, and end the session with a key.") var watch = false
         @OptionGroup var paths: PathOptions
         @OptionGroup var output: OutputOptions
+
+        func validate() throws {
+            if watch, output.json { throw ValidationError("--watch shows a clock on a terminal, not JSON.") }
+        }
 
         func run() async throws {
             let localTime = LocalTime.current
             let start = try start.map { try localTime.time($0, for: "--start") }
             let library = try Wiring(settings: paths.settings()).requireLibrary()
             let book = try await library.trackedBook(book.words, choosing: Asking.canChoose(json: output.json))
-            let record = try await library.startSession(of: book.id, page: page, from: start, at: localTime.now)
+            let watcher = watch ? try SessionWatch(library: library, output: output) : nil
+            let record: SessionRecord
+            do {
+                record = try await library.startSession(of: book.id, page: page, from: start, at: localTime.now)
+            } catch {
+                watcher?.close()
+                throw error
+            }
             SessionReport(output: output, localTime: localTime).printChanged(record)
+            try await watcher?.run(record)
         }
     }
 
@@ -48,30 +68,38 @@ struct SessionCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "stop", abstract: "End the running session, and record the page you are on.",
             discussion: """
-                For a book without pages, such as an audiobook, leave out the page.
+                For a book without pages, such as an audiobook, leave out the page. If the
+                session has been running for more than 12 hours, you are asked how long you
+                read; without a terminal, say so with --end or --minutes.
 
                   scan session stop 180
                   scan session stop 180 --end 15:10
+                  scan session stop 180 --minutes 45
                 """)
         @Argument(help: ArgumentHelp("The page you are on now.", valueName: "page")) var page: Int?
         @Option(help: ArgumentHelp("The time at which the session ended (default: now).", valueName: "time")) var end:
             String?
-        @Flag(help: "Keep a session of less than a minute, and count it as one minute.") var force = false
+        @Option(help: ArgumentHelp("The length of the session in minutes, instead of --end.", valueName: "n"))
+        var minutes: Int?
+        @Flag(
+            help: "Keep a session of less than a minute, and count it as one minute, or one of more than 12 hours.")
+        var force = false
         @OptionGroup var paths: PathOptions
         @OptionGroup var output: OutputOptions
 
+        func validate() throws {
+            if end != nil, minutes != nil { throw ValidationError("Give only one of --end and --minutes.") }
+            try SessionTimes.check(minutes)
+        }
+
         func run() async throws {
             let localTime = LocalTime.current
-            let end = try end.map { try localTime.time($0, for: "--end") }
+            var end = try end.map { try localTime.time($0, for: "--end") }
             let library = try Wiring(settings: paths.settings()).requireLibrary()
-            let record: SessionRecord
-            do {
-                record = try await library.stopSession(page: page, end: end, forced: force, at: localTime.now)
-            } catch SessionError.sessionTooShort {
-                let reason = SessionError.sessionTooShort.errorDescription ?? ""
-                throw CommandError(.nothing, "\(reason) To keep it as one minute, use --force.")
-            }
-            SessionReport(output: output, localTime: localTime).printChanged(record)
+            let running = try await library.runningSession()
+            if let minutes { end = running?.session.start.addingTimeInterval(Double(minutes) * 60) }
+            let stop = SessionStop(library: library, localTime: localTime, output: output)
+            try await stop.run(running, page: page, end: end, forced: force)
         }
     }
 
@@ -91,6 +119,145 @@ struct SessionCommand: AsyncParsableCommand {
                     "\(SessionError.notActive.errorDescription ?? "") To start one, run 'scan session start BOOK'.")
             }
         }
+    }
+}
+
+/// Shows a clock for the running session, and ends the session when a key says so.
+private struct SessionWatch {
+    private let library: LibraryFile
+    private let output: OutputOptions
+    private let keyboard: Keyboard
+
+    private static let stillRunning = "The session is still running. To end it, run 'scan session stop PAGE'."
+
+    /// Opens the keyboard. Call ``run(_:)`` or ``close()`` afterwards.
+    ///
+    /// - Throws: ``CommandError`` if there is no terminal.
+    init(library: LibraryFile, output: OutputOptions) throws {
+        guard SessionClock.isPossible, isatty(STDIN_FILENO) == 1, let keyboard = Keyboard.open() else {
+            throw CommandError(
+                .usage,
+                "--watch needs a terminal for the clock and the keys, and there is none. Start the session without it, "
+                    + "and end it with 'scan session stop'.")
+        }
+        (self.library, self.output, self.keyboard) = (library, output, keyboard)
+    }
+
+    func close() { keyboard.close() }
+
+    /// Shows the clock until the person closes it, and closes the keyboard.
+    func run(_ record: SessionRecord) async throws {
+        switch try await clock(record) {
+        case .leave: Output.shared.printNotice(Self.stillRunning)
+        case .ended: Output.shared.printNotice("The session was ended elsewhere. To see it, run 'scan session list'.")
+        case .stop: try await stop(record.session.id)
+        }
+    }
+
+    private func clock(_ record: SessionRecord) async throws -> SessionClock.End {
+        defer { close() }
+        Interrupts.handle { Self.stillRunning }
+        Output.shared.printNotice("Enter or s ends the session, q leaves it running.")
+        let pace = try await library.sessionTotals(of: record.copy).meanPace
+        return try await SessionClock.run(keyboard) { [library] in
+            guard let running = try await library.runningSession(), running.session.id == record.session.id else {
+                return nil
+            }
+            return Self.text(for: running, pace: pace, at: Date())
+        }
+    }
+
+    /// Asks for the page and ends the session.
+    private func stop(_ id: ID<Session>) async throws {
+        tcflush(STDIN_FILENO, TCIFLUSH)
+        while let end = Asking.sessionEnd() {
+            let stop = SessionStop(library: library, localTime: .current, output: output)
+            guard let running = try await library.runningSession(), running.session.id == id else {
+                throw SessionError.alreadyEnded
+            }
+            do {
+                if try await stop.run(running, page: end.page, end: nil, forced: false) { return }
+                break
+            } catch SessionError.invalidPageNumber {
+                Output.shared.printNotice("The session began on page \(running.session.startPage).")
+            }
+        }
+        Output.shared.printNotice(Self.stillRunning)
+    }
+
+    /// Returns the text of the clock: `12:34 · Dune · from page 145 of 382 · 70 pages per hour on average`.
+    private static func text(for record: SessionRecord, pace: Double?, at now: Date) -> String {
+        let pageCount = record.pageCount.map { " of \($0)" } ?? ""
+        let parts = [
+            LocalTime.elapsed(record.session.seconds(until: now)), record.displayTitle.oneLine.fitted(40),
+            "from page \(record.session.startPage)\(pageCount)",
+            pace.map { "\(counted(Int($0.rounded()), "page")) per hour on average" },
+        ]
+        return parts.compactMap(\.self).joined(separator: " · ")
+    }
+}
+
+/// Ends the running session and prints it.
+struct SessionStop {
+    let library: LibraryFile
+    let localTime: LocalTime
+    let output: OutputOptions
+
+    /// - Parameters:
+    ///   - running: the running session, whose end is asked for if it was probably forgotten; `nil` if there is none.
+    ///   - end: the end, if the person has given it.
+    ///   - forced: true to keep a session of any length.
+    /// - Returns: false if the person gave no answer, so that the session goes on.
+    @discardableResult
+    func run(_ running: SessionRecord?, page: Int?, end: Date?, forced: Bool) async throws -> Bool {
+        var end = end
+        if let running, end == nil, !forced, running.session.wasProbablyForgotten(at: localTime.now) {
+            guard !output.json, isatty(STDIN_FILENO) == 1 else { return try refuse(running) }
+            Output.shared.printNotice(running.lengthDescription(at: localTime))
+            end = Asking.end(of: running.session, localTime)
+            if end == nil { return false }
+        }
+        let record: SessionRecord
+        do {
+            record = try await library.stopSession(
+                running?.session.id, page: page, end: end, forced: forced, at: localTime.now)
+        } catch SessionError.sessionTooShort {
+            let reason = SessionError.sessionTooShort.errorDescription ?? ""
+            throw CommandError(.nothing, "\(reason) To keep it as one minute, use --force.")
+        }
+        SessionReport(output: output, localTime: localTime).printChanged(record)
+        return true
+    }
+
+    private func refuse(_ running: SessionRecord) throws -> Bool {
+        throw CommandError(
+            .usage,
+            "\(running.lengthDescription(at: localTime)) Say when it ended with --end TIME, or how long it was with "
+                + "--minutes N. To keep the whole time, use --force.")
+    }
+}
+
+extension Session {
+    /// True if the session has been running for more than 12 hours, so that it was probably not ended in time.
+    func wasProbablyForgotten(at now: Date) -> Bool { isRunning && seconds(until: now) > 12 * 3600 }
+}
+
+extension SessionRecord {
+    /// Returns a sentence with the start of a running session and the time since then.
+    func lengthDescription(at localTime: LocalTime) -> String {
+        "The session for \(quoted([displayTitle])) has been running since \(localTime.dateTime(session.start)), for "
+            + "\(counted(session.seconds(until: localTime.now) / 3600, "hour"))."
+    }
+
+    /// Refuses to end a session along with a change if it was probably forgotten.
+    ///
+    /// - Throws: ``CommandError``, which says how to end the session.
+    func checkLength(at now: Date) throws {
+        guard session.wasProbablyForgotten(at: now) else { return }
+        throw CommandError(
+            .usage,
+            "\(lengthDescription(at: LocalTime(now: now, zone: .current))) End it with 'scan session stop', and then run "
+                + "this command again.")
     }
 }
 
@@ -216,14 +383,17 @@ struct SessionTimes: ParsableArguments {
     var toPage: String?
 
     func validate() throws {
-        // A session of more than a day is refused later anyway. This check keeps the computed times within the range of
-        // a date.
-        if let minutes, !(1...1440).contains(minutes) {
-            throw ValidationError("--minutes must be a number from 1 to 1440 (one day).")
-        }
+        try Self.check(minutes)
         if minutes != nil, start != nil, end != nil {
             throw ValidationError("Give only two of --start, --end and --minutes.")
         }
+    }
+
+    /// - Throws: `ValidationError` for a length of no minute or of more than a day, which would be refused later anyway.
+    ///   So the computed times stay within the range of a date.
+    static func check(_ minutes: Int?) throws {
+        guard let minutes, !(1...1440).contains(minutes) else { return }
+        throw ValidationError("--minutes must be a number from 1 to 1440 (one day).")
     }
 
     func times(_ localTime: LocalTime) throws -> (start: Date?, end: Date?) {
