@@ -54,10 +54,13 @@ final class ExitReport: Sendable {
 
 extension EventPrinter {
     /// Creates a printer that describes errors as ``CommandError`` does, and records issues for the exit code.
-    convenience init(json: Bool, report: ExitReport, undoHint: String = "To undo the last change, run 'scan undo'.") {
+    convenience init(
+        json: Bool, report: ExitReport, undoHint: String = "To undo the last change, run 'scan undo'.",
+        onSaved: (@Sendable (ID<Copy>) -> Void)? = nil
+    ) {
         self.init(
             json: json, undoHint: undoHint, describe: { CommandError(describing: $0).description },
-            report: { report.record(issue: $0) })
+            report: { report.record(issue: $0) }, onSaved: onSaved)
     }
 }
 

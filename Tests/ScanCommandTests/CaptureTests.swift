@@ -169,6 +169,61 @@ import Testing
         }
     }
 
+    /// Writes a program into the home folder, and returns its path.
+    private func program(_ lines: String, in scan: ScanProcess) throws -> String {
+        let file = scan.home.appendingPathComponent("hook")
+        try Data(("#!/bin/sh\n" + lines + "\n").utf8).write(to: file)
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: file.path)
+        return file.path
+    }
+
+    @Test func `runs a program after each save, one after the other, with the book`() throws {
+        try withScan { scan in
+            let hook = try program("echo printed; echo begin >> log; cat >> log; echo end >> log", in: scan)
+            let ending = try scan.run(
+                "--isbn", "9780441478125", "9780140449266", "--yes", "--json", "--exec", hook)
+            #expect(ending.status == 0, "\(ending.err)")
+            #expect(ending.err.components(separatedBy: "printed").count == 3 && !ending.out.contains("printed"))
+            let log = try String(contentsOf: scan.home.appendingPathComponent("log"), encoding: .utf8)
+            let lines = log.split(separator: "\n").map(String.init)
+            #expect(lines.count == 6 && [lines[0], lines[3]] == ["begin", "begin"])
+            #expect([lines[2], lines[5]] == ["end", "end"])
+            let books = try [lines[1], lines[4]].map {
+                try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
+            }
+            #expect(Set(books.map { $0["isbn13"] as? String }) == ["9780441478125", "9780140449266"])
+            let saved = try ending.events("saved").map { $0["copyId"] as? String }
+            #expect(Set(books.map { $0["id"] as? String }) == Set(saved))
+            // A book that is owned already is not saved.
+            #expect(try scan.run("--isbn", "9780441478125", "--yes", "--exec", hook).status == 0)
+            #expect(try String(contentsOf: scan.home.appendingPathComponent("log"), encoding: .utf8) == log)
+        }
+    }
+
+    @Test(arguments: [
+        ("exit 3", "ended with exit status 3"), ("kill -9 $$", "was ended by signal 9"),
+        ("head -c 2000000 /dev/zero", "printed more than 1 MB"),
+    ])
+    func `reports a program that fails, and keeps the book`(lines: String, reason: String) throws {
+        try withScan { scan in
+            let hook = try program(lines, in: scan)
+            let ending = try scan.run("--isbn", "9780441478125", "--yes", "--exec", hook)
+            #expect(ending.status == 0 && ending.err.components(separatedBy: reason).count == 2, "\(ending.err)")
+            #expect(ending.err.contains("is saved."))
+            #expect(try scan.run("library", "list", "--json").lines.count == 1)
+        }
+    }
+
+    @Test(arguments: ["/nowhere/hook", "no-such-program", "/tmp"])
+    func `refuses a program that cannot be run, before anything is captured`(program: String) throws {
+        try withScan { scan in
+            let ending = try scan.run("--isbn", "9780441478125", "--yes", "--exec", program)
+            #expect(ending.status == 64 && ending.err.contains("--exec"), "\(ending.err)")
+            #expect(try scan.run("intake", "list").out.isEmpty)
+            #expect(try scan.run("--hub", "192.0.2.1", "--exec", "true").status == 64)
+        }
+    }
+
     @Test func `takes short options`() throws {
         try withScan { scan in
             let ending = try scan.run("-yj", "-s", "Attic", "-t", "sf", "-t", "classic", "--isbn", "9780441478125")

@@ -29,6 +29,20 @@ import Testing
         #expect(try scan.run("library", "list", "--json").objects().allSatisfy { $0["match"] is NSNull })
     }
 
+    @Test func `random books are different ones of those that match`() throws {
+        defer { try? scan.remove() }
+        let matching = Set(try ids(scan.run("library", "list", "--status", "toRead", "--json")))
+        try #require(matching.count > 3)
+        let some = try ids(scan.run("library", "random", "--status", "toRead", "--limit", "3", "--json"))
+        #expect(Set(some).count == 3 && matching.isSuperset(of: some))
+        let all = try ids(scan.run("library", "random", "--status", "toRead", "--limit", "1000", "--json"))
+        #expect(all.count == matching.count && Set(all) == matching)
+        #expect(try scan.run("library", "random").lines.count == 1)
+        let none = try scan.run("library", "random", "--shelf", "Nowhere")
+        #expect(none.status == 3 && none.out.isEmpty && none.err.contains("No book in the library matches."))
+        #expect(try scan.run("library", "random", "--sort", "title").status == 64)
+    }
+
     @Test func `a page continues after the token of the page before`() throws {
         defer { try? scan.remove() }
         let all = try ids(scan.run("library", "list", "--json", "--sort", "title"))

@@ -118,6 +118,11 @@ public struct ScanProcess: Sendable {
             try FileManager.default.attributesOfItem(atPath: out.path)[.size] as? Int ?? 0
         }
 
+        /// Returns the whole lines of its output so far.
+        public func lines() throws -> [String] {
+            try text(out).split(separator: "\n", omittingEmptySubsequences: false).dropLast().map(String.init)
+        }
+
         /// Returns its standard error so far.
         public func error() throws -> String { try text(err) }
 

@@ -6,6 +6,11 @@ extension LibraryFile: Search {
         try await read { db in try BookSearch(db, query).results() }
     }
 
+    /// Returns books that match, in random order, each at most once.
+    public func randomBooks(matching query: BookQuery, limit: Int) async throws -> [Book] {
+        try await read { db in try BookSearch(db, query).random(limit) }
+    }
+
     public func facets(matching query: BookQuery) async throws -> BookFacets {
         try await read { db in try FacetCounter(db, query).count() }
     }
@@ -80,6 +85,15 @@ struct BookSearch {
         return SearchResults(
             hits: try hits(shown.map(\.copy)), total: isExact ? total : query.countLimit, isTotalExact: isExact,
             next: positions.count > limit ? shown.last?.text(in: query) : nil)
+    }
+
+    /// Returns books that match, in random order, each at most once. All matches are read, but only their row ids.
+    func random(_ limit: Int) throws -> [Book] {
+        guard text != nil || query.text.isEmpty else { return [] }
+        let (clauses, arguments) = matches(few, along: "added")
+        let copies = try db.rows(
+            "SELECT listing.copy \(clauses) ORDER BY random() LIMIT ?", arguments + [max(0, limit)])
+        return try hits(copies.map { $0["copy"] }).map(\.book)
     }
 
     private func hits(_ copies: [Int64]) throws -> [BookHit] {

@@ -33,6 +33,7 @@ struct CaptureCommand: AsyncParsableCommand {
               scan --isbn 0-441-47812-3 --yes         save the book if it is found
               scan --stdin --yes --json < isbns.txt   ISBNs in, JSON events out
               scan --hub 192.168.0.20                 into another station's library
+              scan --image photos/ --yes --exec ./print-label
             """)
 
     @Option(
@@ -53,6 +54,13 @@ struct CaptureCommand: AsyncParsableCommand {
         help: ArgumentHelp("Add the books to the library of this hub (see 'scan hub').", valueName: "address"),
         completion: .values(.hub))
     var hub: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Run this program after each save, with the book as JSON on its standard input.",
+            discussion: "The program is run without a shell, and killed after ten seconds.", valueName: "program"),
+        completion: .file())
+    var exec: String?
 
     @OptionGroup var live: LiveOptions
 
@@ -75,6 +83,9 @@ struct CaptureCommand: AsyncParsableCommand {
     /// misspelt option is reported as misspelt.
     private func checkInputs() throws {
         if !strays.isEmpty { throw ValidationError(Misspelling.refusal(of: strays)) }
+        if exec != nil, hub != nil {
+            throw ValidationError("--exec works with the library of this device, not with --hub.")
+        }
         if print.ocr, image.isEmpty { throw ValidationError("--ocr works only with --image.") }
         switch [!image.isEmpty, !isbn.isEmpty, stdin].count(where: { $0 }) {
         case 0: return
@@ -94,10 +105,11 @@ struct CaptureCommand: AsyncParsableCommand {
         let wiring = try Wiring(settings: paths.settings())
         guard let hub else {
             let library = try wiring.openLibrary()
+            let hook = try exec.map { try SaveHook($0, library: library) }
             let lookup = wiring.lookup(library)
             let target = CaptureTarget(
                 flow: wiring.captureFlow(library, lookup), history: library,
-                titles: wiring.titleFinder(library, lookup), names: library,
+                titles: wiring.titleFinder(library, lookup), names: library, hook: hook,
                 finish: { saved, isAttended, report in
                     await wiring.catchUp(library, saved: saved, isAttended: isAttended, report)
                 })
@@ -114,13 +126,15 @@ struct CaptureCommand: AsyncParsableCommand {
 
     private func capture(into target: CaptureTarget, _ preset: Preset, _ wiring: Wiring) async throws {
         let report = ExitReport()
-        let events = EventPrinter(json: output.json, report: report, undoHint: target.undoHint)
+        let events = EventPrinter(
+            json: output.json, report: report, undoHint: target.undoHint, onSaved: target.hook.map { $0.add })
         if isLive, !output.json, LiveTerminal.isPossible, let keyboard = Keyboard.open() {
             defer { keyboard.close() }
             try await captureLive(into: target, preset, wiring, keyboard, events)
         } else {
             try await captureLines(into: target, preset, wiring, events, report)
         }
+        await target.hook?.finish()
         try await target.finish(events.count(.saved), isLive || !confirming.yes, report)
         try report.end()
     }
@@ -218,6 +232,8 @@ private struct CaptureTarget: Sendable {
     var names: (any Search)?
     /// The hub; nil if the run adds books to the station's own library.
     var hub: HubRun?
+    /// Runs the program of `--exec`; nil if there is none.
+    var hook: SaveHook?
     /// Called at the end of a run, with the number of books that were saved, and true if a person waits for the end.
     let finish: @Sendable (Int, Bool, ExitReport) async throws -> Void
 

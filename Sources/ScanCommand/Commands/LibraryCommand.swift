@@ -8,7 +8,7 @@ struct LibraryCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "library",
         abstract:
-            "The books: list, search, show, add, edit, refresh, missing, duplicates, merge, delete, trash, restore, purge.",
+            "The books: list, search, random, show, add, edit, refresh, missing, duplicates, merge, delete, trash, restore, purge.",
         discussion: """
             Name a book by its ISBN, its id, or words that match no other book.
 
@@ -23,7 +23,8 @@ struct LibraryCommand: AsyncParsableCommand {
               scan library missing cover
             """,
         subcommands: [
-            List.self, Search.self, Show.self, LibraryAddCommand.self, LibraryEditCommand.self,
+            List.self, Search.self, LibraryRandomCommand.self, Show.self, LibraryAddCommand.self,
+            LibraryEditCommand.self,
             LibraryRefreshCommand.self, LibrarySourcesCommand.self, LibraryMissingCommand.self,
             LibraryDuplicatesCommand.self, LibraryMergeCommand.self, Delete.self, Trash.self, Restore.self,
             LibraryPurgeCommand.self,

@@ -155,6 +155,16 @@ extension LibraryFile {
             }
             return change
         }
+        return try await change(named: name, command: command)
+    }
+
+    /// Returns the change that a person has named.
+    ///
+    /// - Parameters:
+    ///   - name: an id, or its last four or more characters.
+    ///   - command: the command whose list shows the ids: "undo" or "redo".
+    /// - Throws: ``CommandError`` if there is no such change, or if several changes match.
+    func change(named name: String, command: String) async throws -> Change {
         let fits = name.count >= 4 ? try await changes(endingIn: name) : []
         guard let change = fits.first else {
             throw CommandError(

@@ -33,17 +33,20 @@ package final class EventPrinter: Sendable {
     private let undoHint: String
     let describe: @Sendable (any Error) -> String
     let report: @Sendable (RunIssue) -> Void
+    private let onSaved: (@Sendable (ID<Copy>) -> Void)?
     private let state = Mutex(State())
 
     /// - Parameters:
     ///   - undoHint: the advice on undoing saves and skips, which is printed at the end of the run.
     ///   - describe: returns the message to print for an error.
     ///   - report: receives the issues of the run, which determine the exit status.
+    ///   - onSaved: called with each copy that was saved; must not block.
     package init(
         json: Bool, undoHint: String, describe: @escaping @Sendable (any Error) -> String,
-        report: @escaping @Sendable (RunIssue) -> Void
+        report: @escaping @Sendable (RunIssue) -> Void, onSaved: (@Sendable (ID<Copy>) -> Void)? = nil
     ) {
         (self.json, self.undoHint, self.describe, self.report) = (json, undoHint, describe, report)
+        self.onSaved = onSaved
     }
 
     /// Reports an issue if any of these candidates was left in the queue because a source could not answer.
@@ -111,6 +114,7 @@ package final class EventPrinter: Sendable {
                 if let item = event.item { state.lastEvents[item] = event.name }
             }
         }
+        if event.name == .saved, event.change != nil, let copy = event.copy { onSaved?(copy) }
         switch event.name {
         case .unreadable: report(.unreadable)
         // Another code on a cover or in front of the camera does not count as a wrong number.
