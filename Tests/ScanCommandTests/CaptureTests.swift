@@ -181,7 +181,7 @@ import Testing
         try withScan { scan in
             let hook = try program("echo printed; echo begin >> log; cat >> log; echo end >> log", in: scan)
             let ending = try scan.run(
-                "--isbn", "9780441478125", "9780140449266", "--yes", "--json", "--exec", hook)
+                "--isbn", "9780441478125", "9780140449136", "--yes", "--json", "--exec", hook)
             #expect(ending.status == 0, "\(ending.err)")
             #expect(ending.err.components(separatedBy: "printed").count == 3 && !ending.out.contains("printed"))
             let log = try String(contentsOf: scan.home.appendingPathComponent("log"), encoding: .utf8)
@@ -191,7 +191,7 @@ import Testing
             let books = try [lines[1], lines[4]].map {
                 try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
             }
-            #expect(Set(books.map { $0["isbn13"] as? String }) == ["9780441478125", "9780140449266"])
+            #expect(Set(books.map { $0["isbn13"] as? String }) == ["9780441478125", "9780140449136"])
             let saved = try ending.events("saved").map { $0["copyId"] as? String }
             #expect(Set(books.map { $0["id"] as? String }) == Set(saved))
             // A book that is owned already is not saved.

@@ -25,7 +25,8 @@ struct IndexCommand: AsyncParsableCommand {
     struct Build: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "build",
-            abstract: "Build an index, and replace an existing index when the new one is complete.")
+            abstract: "Build an index, and replace an existing index when the new one is complete.",
+            discussion: "  scan index build editions.txt --out index.sqlite")
         @Argument(help: ArgumentHelp("The dump files, .txt or .txt.gz.", valueName: "file"), completion: .dumps)
         var dumps: [String]
         @Option(help: ArgumentHelp("The index file to write.", valueName: "file"), completion: .file()) var out: String
@@ -56,7 +57,11 @@ struct IndexCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "update",
             abstract: "Build an index again from newer dumps, with the same options.",
-            discussion: "Until the new index is complete, the old one goes on answering.")
+            discussion: """
+                Until the new index is complete, the old one goes on answering.
+
+                  scan index update editions.txt --out index.sqlite
+                """)
         @Argument(help: ArgumentHelp("The dump files, .txt or .txt.gz.", valueName: "file"), completion: .dumps)
         var dumps: [String]
         @Option(
@@ -74,7 +79,9 @@ struct IndexCommand: AsyncParsableCommand {
     }
 
     struct Info: ParsableCommand {
-        static let configuration = CommandConfiguration(commandName: "info", abstract: "Show the contents of an index.")
+        static let configuration = CommandConfiguration(
+            commandName: "info", abstract: "Show the contents of an index.",
+            discussion: "  scan index info index.sqlite")
         @Argument(
             help: ArgumentHelp("The index (default: the one in the settings).", valueName: "file"),
             completion: .file(extensions: ["sqlite"]))

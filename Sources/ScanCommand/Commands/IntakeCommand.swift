@@ -7,10 +7,18 @@ import Terminal
 struct IntakeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "intake", abstract: "The queue of books that were captured but not yet confirmed.",
+        discussion: """
+              scan intake
+              scan intake confirm
+              scan intake edit 9783161484100 --title "The one with the blue cover"
+              scan intake skip 9783161484100
+            """,
         subcommands: [List.self, Confirm.self, Edit.self, Skip.self, Refresh.self], defaultSubcommand: List.self)
 
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(commandName: "list", abstract: "List the queue, oldest first.")
+        static let configuration = CommandConfiguration(
+            commandName: "list", abstract: "List the queue, oldest first.",
+            discussion: "  scan intake list\n  scan intake list --all --json")
 
         @Flag(help: "Also list the items that were confirmed or skipped.")
         var all = false
@@ -159,7 +167,8 @@ struct IntakeCommand: AsyncParsableCommand {
     struct Refresh: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "refresh",
-            abstract: "Look up the waiting items that no source has answered about, and fetch missing covers.")
+            abstract: "Look up the waiting items that no source has answered about, and fetch missing covers.",
+            discussion: "  scan intake refresh\n  scan intake refresh --all")
 
         @Flag(help: "Look up all waiting items, also those that were found or not found, and ignore cached answers.")
         var all = false

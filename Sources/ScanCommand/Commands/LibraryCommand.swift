@@ -85,7 +85,8 @@ struct LibraryCommand: AsyncParsableCommand {
 
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "show", abstract: "Show everything about one book.")
+            commandName: "show", abstract: "Show everything about one book.",
+            discussion: "  scan library show 9780441478125\n  scan library show left hand --json")
         @OptionGroup var named: NamedBook
         @OptionGroup var pager: PagerOptions
         @OptionGroup var paths: PathOptions
@@ -124,7 +125,8 @@ struct LibraryCommand: AsyncParsableCommand {
     }
 
     struct Trash: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(commandName: "trash", abstract: "List the trash.")
+        static let configuration = CommandConfiguration(
+            commandName: "trash", abstract: "List the trash.", discussion: "  scan library trash")
         @OptionGroup var filters: ListOptions
         @OptionGroup var printed: PrintedListOptions
         @OptionGroup var paths: PathOptions

@@ -24,7 +24,8 @@ struct SettingsCommand: AsyncParsableCommand {
 
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "show", abstract: "Show every setting with its value and origin.")
+            commandName: "show", abstract: "Show every setting with its value and origin.",
+            discussion: "  scan settings show\n  scan settings show --json")
         @OptionGroup var paths: PathOptions
         @OptionGroup var output: OutputOptions
 

@@ -46,6 +46,8 @@ struct HubPairCommand: AsyncParsableCommand {
             from standard input. The token that the hub returns is stored beside the
             settings file, in hub.json, which only you can read. Pairing again replaces
             the token.
+
+              scan hub pair 192.168.0.20
             """)
 
     @Argument(help: ArgumentHelp("The hub's address: https://books.example, or 192.168.0.20.", valueName: "address"))
@@ -78,7 +80,8 @@ struct HubPairCommand: AsyncParsableCommand {
 
 struct HubStatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "status", abstract: "Show the hubs of this station, and how many captured books wait for each.")
+        commandName: "status", abstract: "Show the hubs of this station, and how many captured books wait for each.",
+        discussion: "  scan hub status")
 
     @OptionGroup var paths: PathOptions
     @OptionGroup var output: OutputOptions
@@ -133,6 +136,8 @@ struct HubSendCommand: AsyncParsableCommand {
             If the hub was restored to an older backup, this also sends what the backup
             lacks, from the last 30 days. A hub that has another library than before gets
             only what waits, unless you add --all.
+
+              scan hub send
             """)
 
     @OptionGroup var hub: NamedHub
@@ -160,6 +165,8 @@ struct HubLeaveCommand: AsyncParsableCommand {
             Books that wait in the outbox stay there, and are sent when you pair again.
             If the hub cannot be reached, the token is deleted only on this station. To
             revoke it at the hub, run 'scan hub revoke' there.
+
+              scan hub leave
             """)
 
     @OptionGroup var hub: NamedHub
@@ -189,7 +196,8 @@ struct HubLeaveCommand: AsyncParsableCommand {
 
 struct HubStationsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "stations", abstract: "List the stations that may add books to this library.")
+        commandName: "stations", abstract: "List the stations that may add books to this library.",
+        discussion: "  scan hub stations")
 
     @OptionGroup var paths: PathOptions
     @OptionGroup var output: OutputOptions
@@ -218,7 +226,8 @@ struct HubStationsCommand: AsyncParsableCommand {
 
 struct HubRevokeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "revoke", abstract: "Revoke a station's token, but keep the books that it sent.")
+        commandName: "revoke", abstract: "Revoke a station's token, but keep the books that it sent.",
+        discussion: "  scan hub revoke kitchen-pi")
 
     @Argument(
         help: ArgumentHelp("The station, as 'scan hub stations' lists it.", valueName: "name"),

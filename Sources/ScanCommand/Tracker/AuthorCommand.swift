@@ -20,7 +20,8 @@ struct AuthorCommand: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "list", abstract: "List the authors, each with roles and number of books.")
+            commandName: "list", abstract: "List the authors, each with roles and number of books.",
+            discussion: "  scan author list")
         @OptionGroup var arrangement: NameListOptions
         @OptionGroup var printed: PrintedListOptions
         @OptionGroup var paths: PathOptions

@@ -101,7 +101,8 @@ struct LabelCommand<Texts: LabelTexts>: AsyncParsableCommand {
     struct List: AsyncParsableCommand {
         static var configuration: CommandConfiguration {
             CommandConfiguration(
-                commandName: "list", abstract: "List the \(Texts.plural), each with its number of books.")
+                commandName: "list", abstract: "List the \(Texts.plural), each with its number of books.",
+                discussion: "  scan \(Texts.noun) list")
         }
         @OptionGroup var arrangement: NameListOptions
         @OptionGroup var printed: PrintedListOptions

@@ -61,7 +61,8 @@ struct PeriodOptions: ParsableArguments {
 
 struct StatsOverview: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "overview", abstract: "Show all statistics at a glance (the default of 'scan stats').")
+        commandName: "overview", abstract: "Show all statistics at a glance (the default of 'scan stats').",
+        discussion: "  scan stats overview --year 2026")
     @OptionGroup var period: PeriodOptions
     @OptionGroup var paths: PathOptions
     @OptionGroup var output: OutputOptions
@@ -77,7 +78,8 @@ struct StatsOverview: AsyncParsableCommand {
 struct StatsChallenge: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "challenge",
-        abstract: "Compare this year's books with the yearly goal, and today's pages with the daily goal.")
+        abstract: "Compare this year's books with the yearly goal, and today's pages with the daily goal.",
+        discussion: "  scan stats challenge\n  scan stats challenge --year 2025")
     @Option(help: ArgumentHelp("The year (default: this year).", valueName: "YYYY")) var year: Int?
     @OptionGroup var paths: PathOptions
     @OptionGroup var output: OutputOptions
@@ -104,7 +106,8 @@ extension PathOptions {
 
 struct StatsCalendar: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "calendar", abstract: "Show how many pages and minutes you read on each day of a month.")
+        commandName: "calendar", abstract: "Show how many pages and minutes you read on each day of a month.",
+        discussion: "  scan stats calendar --month 2026-05")
     @Option(help: ArgumentHelp("The month (default: this month).", valueName: "YYYY-MM")) var month: String?
     @OptionGroup var paths: PathOptions
     @OptionGroup var output: OutputOptions
@@ -135,7 +138,8 @@ struct StatsCalendar: AsyncParsableCommand {
 
 struct StatsBook: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "book", abstract: "Show the statistics of one book, with its progress over time.")
+        commandName: "book", abstract: "Show the statistics of one book, with its progress over time.",
+        discussion: "  scan stats book dune")
     @OptionGroup var named: NamedBook
     @OptionGroup var paths: PathOptions
     @OptionGroup var output: OutputOptions
@@ -160,7 +164,8 @@ struct StatsBook: AsyncParsableCommand {
 struct StatsOnThisDay: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "on-this-day",
-        abstract: "Show what you started, finished or were reading on this day in earlier years.")
+        abstract: "Show what you started, finished or were reading on this day in earlier years.",
+        discussion: "  scan stats on-this-day")
     @OptionGroup var paths: PathOptions
     @OptionGroup var output: OutputOptions
 
