@@ -14,11 +14,13 @@ struct BookList {
     private let paths: PathOptions
     private let printed: PrintedListOptions
     private let printer: ListPrinter
+    private let defaults: ListDefaults
 
     /// - Throws: ``CommandError`` if the options for the form of the list are wrong.
     init(_ printed: PrintedListOptions, paths: PathOptions, json: Bool) throws {
         (self.printed, self.paths) = (printed, paths)
-        printer = try ListPrinter(printed, json: json, .books, columns: ListDefaults.standard.columns)
+        defaults = try paths.settings().listDefaults()
+        printer = try ListPrinter(printed, json: json, .books, columns: defaults.columns?.joined(separator: ","))
     }
 
     /// The number of books that are read from the library at a time.
@@ -50,11 +52,12 @@ struct BookList {
             if let sort = options.sort { (query.sort, query.isReversed) = (sort, options.reverse) }
             if query.text.isEmpty, query.condition == nil, query.sort == nil { query.text = text }
         }
-        if query.sort == nil, query.text.isEmpty { query.sort = ListDefaults.standard.sort }
+        // The settings are for people. A search keeps its own order.
+        if query.sort == nil, query.text.isEmpty, printer.isForPeople { query.sort = defaults.sort }
         do {
             return try await printer.paged {
                 guard !options.counts else { return try await printCounts(library, query) }
-                return try await print(library, query, typed: text, limit: printer.limit(options.limit))
+                return try await print(library, query, typed: text, limit: printer.limit(options.limit, usual: defaults.limit))
             }
         } catch let refusal as SearchRefusal {
             throw CommandError(.usage, "--after: " + refusal.description)

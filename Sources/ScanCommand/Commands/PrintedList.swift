@@ -36,19 +36,6 @@ struct PrintedListOptions: ParsableArguments {
     }
 }
 
-/// The defaults of all lists, for what the options leave open.
-struct ListDefaults: Sendable {
-    /// The maximum number of rows of a long list for a person. Programs get all rows.
-    var limit = 50
-    /// The order of lists of books; `nil` for the latest addition first. A search keeps its own order.
-    var sort: BookQuery.Sort?
-    /// The fields of lists of books that are printed as a table; `nil` to print lines.
-    var columns: String?
-
-    /// Every list reads its defaults here.
-    static let standard = ListDefaults()
-}
-
 /// The options of lists of names with numbers of books.
 struct NameListOptions: ParsableArguments {
     enum Sort: String, CaseIterable, ExpressibleByArgument { case name, books }
@@ -130,8 +117,10 @@ struct ListPrinter {
 
     /// Returns the maximum number of rows of a long list.
     ///
-    /// - Parameter given: the option `--limit`.
-    func limit(_ given: Int?) -> Int { given ?? (isForPeople ? ListDefaults.standard.limit : .max) }
+    /// - Parameters:
+    ///   - given: the option `--limit`.
+    ///   - usual: the maximum number of rows for a person. Programs get all rows.
+    func limit(_ given: Int?, usual: Int? = nil) -> Int { given ?? (isForPeople ? usual ?? 50 : .max) }
 
     /// Shows what `body` prints page by page, if it is long.
     func paged<Result>(_ body: () async throws -> Result) async rethrows -> Result {
