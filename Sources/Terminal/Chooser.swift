@@ -165,7 +165,7 @@ extension Chooser {
     ///
     /// - Returns: the place of the row; `nil` if the person takes none.
     package mutating func choose(with keyboard: Keyboard) async -> Int? {
-        let (style, isASCII) = (Style(isOn: Style.isWanted), !localeIsUTF8())
+        let (style, isASCII) = (Output.shared.errorStyle, !localeIsUTF8())
         let wipe = "\r\u{1B}[J"
         Interrupts.handle { "Nothing changed." }
         Interrupts.onLeaving { Output.shared.printRawNotice(wipe) }

@@ -21,6 +21,7 @@ package final class Output: Sendable {
         var screen: (@Sendable (String) -> Void)?
         /// The output that is kept for the pager; `nil` outside ``paged(_:_:)``.
         var kept: Kept?
+        var color = ColorChoice.auto
         var style: Style
     }
 
@@ -41,12 +42,14 @@ package final class Output: Sendable {
     /// Other texts in pipes and files keep their letters.
     package let isASCII = !localeIsUTF8()
     package var style: Style { state.withLock(\.style) }
+    /// The style for texts on standard error.
+    package var errorStyle: Style { Style(state.withLock(\.color), isTerminal: isErrorTerminal) }
 
     init() { state = Mutex(State(style: Style(.auto, isTerminal: isTerminal))) }
 
     /// Chooses whether texts are coloured. Without a call, it is decided as for ``ColorChoice/auto``.
     package func useColor(_ choice: ColorChoice) {
-        state.withLock { $0.style = Style(choice, isTerminal: isTerminal) }
+        state.withLock { ($0.color, $0.style) = (choice, Style(choice, isTerminal: isTerminal)) }
     }
 
     /// Prints one or more whole lines on standard output.

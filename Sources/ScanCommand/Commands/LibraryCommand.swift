@@ -275,7 +275,7 @@ struct LibraryEditCommand: AsyncParsableCommand {
     func run() async throws {
         let library = try Wiring(settings: paths.settings()).requireLibrary()
         guard isOpen else { return show(try await change(in: library)) }
-        let before = try await library.book(named: named.name)
+        let before = try await library.book(named: named.name, choosing: Asking.canChoose(json: output.json))
         try before.checkOutsideTrash()
         let edited = try await form ? fillForm(before, library) : BookText.edit(before, in: library)
         if let edited { show(edited) } else { Output.shared.printNotice("Nothing changed.") }

@@ -76,15 +76,23 @@ enum Misspelling {
 }
 
 extension ParsableCommand {
-    fileprivate static func subcommand(named name: String) -> (any ParsableCommand.Type)? {
-        shownSubcommands.first { $0._commandName == name || $0.configuration.aliases.contains(name) }
+    /// Returns the subcommand with a name or an alias.
+    static func subcommand(named name: String) -> (any ParsableCommand.Type)? {
+        for command in shownSubcommands
+        where command._commandName == name || command.configuration.aliases.contains(name) {
+            return command
+        }
+        return nil
     }
 
     fileprivate static func subcommand(near name: String) -> (any ParsableCommand.Type)? {
-        name.nearest(among: shownSubcommands.map(\._commandName), limit: 1).first.flatMap { subcommand(named: $0) }
+        let names = shownSubcommands.map { $0._commandName }
+        guard let nearest = name.nearest(among: names, limit: 1).first else { return nil }
+        return subcommand(named: nearest)
     }
 
-    private static var shownSubcommands: [any ParsableCommand.Type] {
-        configuration.subcommands.filter(\.configuration.shouldDisplay)
+    /// The subcommands that the help lists.
+    static var shownSubcommands: [any ParsableCommand.Type] {
+        configuration.subcommands.filter { $0.configuration.shouldDisplay }
     }
 }

@@ -83,7 +83,7 @@ struct CommandPosition {
             rest = rest.dropFirst()
         }
         if rest.isEmpty, !word.hasPrefix("-") {
-            subcommands = command.configuration.subcommands.filter(\.configuration.shouldDisplay)
+            subcommands = command.shownSubcommands
         }
         if isHelp { return }
         while let standard = command.configuration.defaultSubcommand { command = standard }
@@ -155,12 +155,5 @@ extension ArgumentInfo {
     /// The values of the argument that ``CompletedValues`` completes; `nil` if it has none of them.
     var values: CompletedValue? {
         if case .shellCommand(let name)? = completionKind { CompletedValue(rawValue: name) } else { nil }
-    }
-}
-
-extension ParsableCommand {
-    /// Returns the subcommand with a name or an alias.
-    fileprivate static func subcommand(named name: String) -> (any ParsableCommand.Type)? {
-        configuration.subcommands.first { $0._commandName == name || $0.configuration.aliases.contains(name) }
     }
 }
