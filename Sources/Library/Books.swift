@@ -84,6 +84,16 @@ extension LibraryFile: EditableShelf {
         _ ids: [ID<Copy>], continuing earlier: ID<Change>?, at now: Date,
         _ change: @escaping @Sendable (inout Copy) throws -> Void
     ) async throws -> (changed: Int, change: ID<Change>?) {
+        try await updateBooks(ids, continuing: earlier, at: now) { try change(&$0.copy) }
+    }
+
+    /// Applies a person's edit to editions and copies, as ``update(_:continuing:at:_:)`` does to copies.
+    ///
+    /// - Parameter day: the day of a new status; `nil` for today.
+    public func updateBooks(
+        _ ids: [ID<Copy>], continuing earlier: ID<Change>?, on day: CalendarDay? = nil, at now: Date,
+        _ change: @escaping @Sendable (inout Book) throws -> Void
+    ) async throws -> (changed: Int, change: ID<Change>?) {
         let (changed, change) = try await self.changed(
             .edit, continuing: earlier, mustContinue: true, at: now
         ) { db, logged in
@@ -91,14 +101,15 @@ extension LibraryFile: EditableShelf {
             for id in ids {
                 guard let stored = try StoredBook.one(db, id) else { throw LibraryError.noSuchBook(id) }
                 var wanted = stored.book
-                try change(&wanted.copy)
+                try change(&wanted)
                 // Tags that differ only in case or order count as unchanged.
                 if tagNames(of: wanted.copy) == tagNames(of: stored.book.copy) {
                     wanted.copy.tags = stored.book.copy.tags
                 }
                 guard wanted != stored.book else { continue }
+                if wanted.edition != stored.book.edition { try updateEdition(db, stored, to: wanted.edition) }
                 try updateCopy(db, stored, to: wanted.copy)
-                try updateStatus(db, stored, to: wanted, self.moment(db, now))
+                try updateStatus(db, stored, to: wanted, on: day, self.moment(db, now))
                 titles.append(stored.book.displayTitle)
             }
             return (titles.count, try summary("edited ", titles, of: logged, db))
@@ -263,7 +274,7 @@ private func tagNames(of copy: Copy) -> Set<String> {
 ///
 /// - Throws: ``ReadingRefusal/sessionRunning(title:)`` if a session would go on.
 private func updateStatus(
-    _ db: Database, _ stored: StoredBook, to book: Book, _ moment: Tracker.Moment
+    _ db: Database, _ stored: StoredBook, to book: Book, on day: CalendarDay? = nil, _ moment: Tracker.Moment
 ) throws {
     let copy = stored.book.copy
     if let running = try StoredSessions.running(db, of: copy.id, leavingFor: book.copy.status, from: copy.status) {
@@ -271,7 +282,7 @@ private func updateStatus(
     }
     var tracker = Tracker(
         status: copy.status, readings: copy.readings, pageCount: book.edition.metadata.storable.pageCount)
-    try StoredTracker.store(tracker.set(book.copy.status, moment), of: stored.copyRow, db)
+    try StoredTracker.store(tracker.set(book.copy.status, on: day, moment), of: stored.copyRow, db)
 }
 
 /// Saves confirmed books inside one change. What is a reader's own is saved for the reader whom the preset names.

@@ -106,7 +106,7 @@ import Testing
                 [
                     "title": title(number), "authors": [["name": author(number), "role": "author"]],
                     "tags": ["tag \(number % 9)", "tag \(number % 7 + 20)"], "shelf": "Shelf \(number % 12)",
-                    "rating": Double(number % 20 + 1) / 4, "pageCount": 100 + number * 7,
+                    "rating": Double(number % 20 + 1) / 4, "pageCount": 300 + number * 7,
                     "status": ["toRead", "reading", "read", "onHold", "dnf"][number % 5],
                     "description": String(repeating: "\(title(number)) by \(author(number)). ", count: 20),
                 ])

@@ -241,7 +241,7 @@ import Testing
         ("cover.JPG", "run 'scan --image cover.JPG'."), ("/tmp", "run 'scan --image /tmp'."),
         ("libary", "Did you mean 'scan library'?"), ("libary lst", "Did you mean 'scan library list'?"),
         ("libary list --sort title", "Did you mean 'scan library list'?"),
-        ("library lst", "There is no command \"library lst\". Did you mean 'scan library list'?"),
+        ("tag lst", "There is no command \"tag lst\". Did you mean 'scan tag list'?"),
         ("session strt dune --page 10", "Did you mean 'scan session start'?"),
         ("kiosk atempts", "Did you mean 'scan kiosk attempts'?"),
         ("hub xyzzyplugh", "Unexpected argument 'xyzzyplugh'"),

@@ -20,7 +20,7 @@ import Testing
         let books = try scan.run("library", "list", "--json").objects()
         return Dictionary(
             uniqueKeysWithValues: books.compactMap { book in
-                (book["authors"] as? [String])?.first.map { ($0, book["rating"] as? Double) }
+                ((book["authors"] as? [[String: Any]])?.first?["name"] as? String).map { ($0, book["rating"] as? Double) }
             })
     }
 
@@ -53,7 +53,7 @@ import Testing
             terminal.type("\n\r")
             #expect(try terminal.finish() == 0)
             let books = try scan.run("library", "list", "--tag", "both", "--json").objects()
-            let authors = books.compactMap { ($0["authors"] as? [String])?.first }
+            let authors = books.compactMap { ($0["authors"] as? [[String: Any]])?.first?["name"] as? String }
             #expect(Set(authors) == ["Frank Herbert", "One Author", "Two Author"])
         }
     }

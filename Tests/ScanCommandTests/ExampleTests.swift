@@ -19,6 +19,10 @@ import Testing
         "scan library merge 9780441478125 \"left hand\"",
         "scan session start dune --page 145 --start 14:30", "scan session start dune --watch",
         "scan session stop 180 --end 15:10", "scan session add",
+        // Without options, this opens an editor.
+        "scan library edit dune",
+        // A pipe into a command of the shell.
+        "scan completion fish |",
     ]
 
     /// The exit codes of examples that end with another one than 0, because nobody is there to answer, or because they
@@ -26,6 +30,10 @@ import Testing
     static let statuses: [String: Int32] = [
         "scan --image cover.jpg": 4, "scan --isbn 9780441478125": 4, "scan --image photos/ --shelf Attic": 4,
         "scan isbn --json 9791032305690 9780441478126": 3, "scan library purge 9780441478125": 64,
+        "scan reading start": 3, "scan library search plague author:camus -lang:fr": 3,
+        "scan library edit --query \"author:camus rating:none\" --set rating=4 --tag sf": 3,
+        "scan library delete --query \"shelf:attic status:dnf\" --dry-run": 3,
+        "scan reading finish --query \"tag:school status:reading\" --on 2019": 3,
     ]
 
     /// The commands that prepare the folder in which each example is run.
@@ -55,6 +63,8 @@ import Testing
     /// Gives the rows that the examples name the ids by which they name them.
     static let ids = """
         UPDATE session SET uuid = substr(uuid, 1, 28) || '1f2e3d4c';
+        UPDATE progressEntry SET uuid = substr(uuid, 1, 28) || '1f2e3d4c'
+        WHERE id = (SELECT max(id) FROM progressEntry);
         UPDATE note SET uuid = substr(uuid, 1, 30) || '3fa2c1';
         UPDATE quote SET uuid = substr(uuid, 1, 30) || '3fa2c1';
         UPDATE change SET uuid = substr(uuid, 1, 28) || '5f0c9a1e' WHERE id = (SELECT max(id) FROM change);
@@ -81,6 +91,8 @@ import Testing
         ("tag merge", "scan tag add 'science fiction'; scan tag add sci-fi; scan tag add scifi"),
         ("shelf merge", "scan shelf add 'Living room'; scan shelf add Hall; scan shelf add Lounge"),
         ("author merge", "scan library add --title 'Troubled Blood' --author 'J. K. Rowling'"),
+        ("filter:\"to lend\"", "scan filter add 'to lend' is:owned"),
+        ("filter rename", "scan filter add short tag:sf"), ("filter delete", "scan filter add brief tag:sf"),
         ("reader anna", anna), ("reader rename", anna), ("reader colour", anna), ("reader delete", anna),
         ("reader lock", anna), ("reader restore", anna + "; scan reader delete Anna"), ("scan redo", "scan undo"),
     ]

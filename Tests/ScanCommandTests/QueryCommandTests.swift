@@ -43,7 +43,9 @@ import Testing
             let refused = try scan.run("library", "search", "author:dune", "rating:x", "漢", "pages:9..1")
             #expect(refused.status == 64)
             #expect(refused.out.isEmpty)
-            #expect(refused.err.contains("\"x\" is not a rating or a range of ratings. Write rating:4, rating:4.5.., rating:none."))
+            #expect(
+                refused.err.contains(
+                    "\"x\" is not a rating or a range of ratings. Write rating:4, rating:4.5.., rating:none."))
             #expect(refused.err.contains("  author:dune rating:x 漢 pages:9..1\n              ^^^^^^^^\n"))
             let after = try scan.run("library", "list", "漢字 pages:x")
             #expect(after.err.contains("  漢字 pages:x\n       ^^^^^^^\n"))
@@ -61,6 +63,7 @@ import Testing
             #expect(try scan.run("library", "search", "tag:sf AND pages:1").err.contains("leave out AND"))
             let other = try scan.run("library", "search", "dune tag:horror")
             #expect(other.err.contains("But without the conditions, 1 book matches."))
+            #expect(try scan.run("library", "lst").err.contains("Did you mean 'scan library list'?"))
             #expect(try scan.run("library", "search", "!!").err.contains("contains no word to search for"))
         }
     }
@@ -97,6 +100,95 @@ import Testing
                 let listed = try scan.run("library", "list", example)
                 #expect(listed.status == 0, "\(example): \(listed.err)")
             }
+        }
+    }
+
+    private func listed(_ scan: ScanProcess, _ query: String...) throws -> [String] {
+        try titles(scan.run(["library", "list", "--json", "+title"] + query))
+    }
+
+    @Test func `choose the books that are edited, as one undo`() throws {
+        try withShelf { scan in
+            let refused = try scan.run("library", "edit", "--query", "tag:sf", "--tag", "x")
+            #expect(refused.status == 64)
+            #expect(refused.err.contains("--yes"))
+            let shown = try scan.run("library", "edit", "--query", "tag:sf", "--tag", "x", "--dry-run")
+            #expect(shown.status == 0)
+            #expect(shown.out.contains("Dune") && shown.out.contains("Earthsea") && !shown.out.contains("Emma"))
+            #expect(shown.err.contains("2 books. Nothing changed."))
+            #expect(try listed(scan, "tag:x").isEmpty)
+
+            let edited = try scan.run(
+                "library", "edit", "--query", "tag:sf -shelf:none", "--set", "rating=4.5", "--set",
+                "publisher=Ace Books",
+                "--tag", "x", "--yes")
+            #expect(edited.status == 0, "\(edited.err)")
+            #expect(edited.out.contains("2 books changed."))
+            #expect(try listed(scan, "tag:x", "rating:4.5", "publisher:\"ace books\"") == ["Dune", "Earthsea"])
+            let again = try scan.run("library", "edit", "--query", "tag:sf", "--tag", "X", "--yes", "--json").objects()
+            #expect(again.first?["changed"] as? Int == 0 && again.first?["books"] as? Int == 2)
+            #expect(try scan.run("undo").status == 0)
+            #expect(try listed(scan, "tag:x OR rating:4.5 OR publisher:ace").isEmpty)
+        }
+    }
+
+    @Test(arguments: [
+        ["library", "edit", "--query", "", "--tag", "x"], ["library", "edit", "--query", "tag:sf"],
+        ["library", "edit", "dune", "--query", "tag:sf", "--tag", "x"], ["library", "edit", "--tag", "x"],
+        ["library", "edit", "--query", "tag:sf", "--isbn", "9780441172719"],
+        ["library", "edit", "--query", "tag:sf", "--set", "rating"],
+        ["library", "edit", "--query", "tag:sf", "--set", "hat=1"],
+        ["library", "edit", "--query", "rating:x", "--tag", "x", "--yes"], ["library", "delete"],
+        ["library", "delete", "--all", "--query", "tag:sf"], ["library", "delete", "dune", "--dry-run"],
+        ["tag", "add", "x", "dune", "--query", "tag:sf"], ["reading", "finish", "--query", "tag:sf", "--page", "3"],
+        ["export", "csv", "--query", " "], ["export", "timeline", "--query", "tag:sf"],
+    ])
+    func `are refused where they make no sense`(arguments: [String]) throws {
+        try withShelf { scan in
+            let before = try scan.run("library", "list", "--json").out
+            let refused = try scan.run(arguments)
+            #expect(refused.status == 64, "\(refused.err)")
+            #expect(try scan.run("library", "list", "--json").out == before)
+        }
+    }
+
+    @Test func `choose the books of every other act`() throws {
+        try withShelf { scan in
+            #expect(try scan.run("library", "delete", "--query", "tag:nothing", "--yes").status == 3)
+            #expect(try scan.run("library", "delete", "--query", "!!", "--yes").status == 3)
+            #expect(try scan.run("tag", "add", "lend", "--query", "pages:..700", "--yes").status == 0)
+            #expect(try listed(scan, "tag:lend") == ["Dune", "Emma"])
+            #expect(try scan.run("tag", "remove", "lend", "--query", "status:read", "-y").status == 0)
+            #expect(try listed(scan, "tag:lend") == ["Dune"])
+            #expect(try scan.run("shelf", "add", "Hall", "--all", "--yes").status == 0)
+            #expect(try listed(scan, "shelf:hall") == ["Dune", "Earthsea", "Emma"])
+
+            let read = try scan.run("reading", "finish", "--query", "tag:sf", "--on", "2019", "--rating", "4", "--yes")
+            #expect(read.status == 0, "\(read.err)")
+            #expect(try listed(scan, "finished:2019", "status:read", "rating:4") == ["Dune", "Earthsea"])
+            #expect(try scan.run("reading", "reset", "--query", "finished:2019", "--yes").status == 0)
+            #expect(try listed(scan, "status:toread") == ["Dune", "Earthsea"])
+
+            let csv = try scan.run("export", "csv", "--query", "tag:sf")
+            #expect(csv.lines.count == 3 && !csv.out.contains("Emma"))
+            let json = try scan.run("export", "--query", "title:emma")
+            #expect(json.out.contains("Emma") && !json.out.contains("Dune") && !json.out.contains("Attic"))
+
+            let deleted = try scan.run("library", "delete", "--query", "tag:sf", "--yes", "--json").objects()
+            #expect(deleted.first?["changed"] as? Int == 2)
+            #expect(try listed(scan) == ["Emma"])
+            #expect(try scan.run("undo").status == 0)
+            #expect(try listed(scan) == ["Dune", "Earthsea", "Emma"])
+        }
+    }
+
+    @Test func `ask on a terminal before they change anything`() throws {
+        try withShelf { scan in
+            let terminal = try PseudoTerminal(scan, "library delete --query tag:sf")
+            try terminal.wait(for: "Move these 2 books to the trash?")
+            terminal.type("n\r")
+            #expect(try terminal.finish() == 0)
+            #expect(try listed(scan, "tag:sf") == ["Dune", "Earthsea"])
         }
     }
 }

@@ -57,7 +57,8 @@ struct BookList {
         do {
             return try await printer.paged {
                 guard !options.counts else { return try await printCounts(library, query) }
-                return try await print(library, query, typed: text, limit: printer.limit(options.limit, usual: defaults.limit))
+                return try await print(
+                    library, query, typed: text, limit: printer.limit(options.limit, usual: defaults.limit))
             }
         } catch let refusal as SearchRefusal {
             throw CommandError(.usage, "--after: " + refusal.description)
@@ -206,6 +207,8 @@ struct EmptyList {
             text += " But " + alternatives.joined(separator: "; ") + "."
         } else if let field = Self.fieldWithSpace(typed) {
             text += " A value follows its field without a space: \(field):…"
+        } else if let command = LibraryCommand.subcommand(near: typed) {
+            text += " Did you mean 'scan library \(command._commandName)'?"
         } else if typed.split(separator: " ").contains("AND") {
             text += " Conditions are combined anyway, so leave out AND."
         } else if query.hasFilters {

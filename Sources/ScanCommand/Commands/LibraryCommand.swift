@@ -106,21 +106,37 @@ struct LibraryCommand: AsyncParsableCommand {
             commandName: "delete",
             abstract:
                 "Move books to the trash, where they stay for 30 days (to restore them, run 'scan undo' or 'scan library restore').",
-            discussion: "  scan library delete 9780441478125 \"left hand\"")
-        @OptionGroup var named: NamedBooks
-        @Flag(name: .shortAndLong, help: "Do not ask for confirmation.") var yes = false
+            discussion: """
+                  scan library delete 9780441478125 "left hand"
+                  scan library delete --query "shelf:attic status:dnf" --dry-run
+                """)
+        @OptionGroup var named: OptionalBooks
+        @OptionGroup var chosen: QueryActOptions
         @OptionGroup var paths: PathOptions
         @OptionGroup var output: OutputOptions
 
+        func validate() throws { try chosen.check(named.names) }
+
         func run() async throws {
             let library = try Wiring(settings: paths.settings()).requireLibrary()
+            guard !chosen.isGiven else { return try await deleteFound(in: library) }
             var books: [Book] = []
-            let choosing = Asking.canChoose(json: output.json, yes: yes)
+            let choosing = Asking.canChoose(json: output.json, yes: chosen.yes)
             for name in named.names { books.append(try await library.book(named: name, choosing: choosing)) }
             let what = books.count > 3 ? counted(books.count, "book") : quoted(books.map(\.displayTitle))
-            guard try Asking.mayGoOn("Move \(what) to the trash?", yes: yes, json: output.json) else { return }
+            guard try Asking.mayGoOn("Move \(what) to the trash?", yes: chosen.yes, json: output.json) else { return }
             let change = try await library.trash(books.map(\.id), at: Date())
             try await printChanged(books, library, output, "In the trash", change)
+        }
+
+        private func deleteFound(in library: LibraryFile) async throws {
+            let act = ("Move", "to the trash")
+            guard let ids = try await chosen.books(in: library, to: act, json: output.json) else { return }
+            let now = Date()
+            let (changed, change) = try await changeInPieces(ids) {
+                try await library.trash($0, continuing: $1, at: now)
+            }
+            printCount(changed, of: ids.count, change, "moved to the trash", json: output.json)
         }
     }
 
@@ -141,7 +157,11 @@ struct LibraryCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "restore", abstract: "Take books out of the trash.",
             discussion: "  scan library restore 9780441478125 \"left hand\"")
-        @OptionGroup var named: NamedBooks
+        @Argument(
+            help: ArgumentHelp(
+                "The books in the trash: an ISBN, an id or words from the title for each. Put several words in quotes.",
+                valueName: "book"), completion: .values(.trashedBook))
+        var names: [String]
         @OptionGroup var paths: PathOptions
         @OptionGroup var output: OutputOptions
 
@@ -149,7 +169,7 @@ struct LibraryCommand: AsyncParsableCommand {
             let library = try Wiring(settings: paths.settings()).requireLibrary()
             var books: [Book] = []
             let choosing = Asking.canChoose(json: output.json)
-            for name in named.names {
+            for name in names {
                 books.append(try await library.book(named: name, inTrash: true, choosing: choosing))
             }
             let change = try await library.restore(books.map(\.id), at: Date())
@@ -166,6 +186,18 @@ private func printChanged(
     for book in books {
         if let now = try await library.book(book.id) { Output.shared.printLine(now.json) }
     }
+}
+
+/// Prints the result of a change of all books that match a query.
+func printCount(_ changed: Int, of count: Int, _ change: ID<Change>?, _ what: String, json: Bool) {
+    if json {
+        return Output.shared.printLine([
+            "books": .integer(count), "changed": .integer(changed), "change": JSONValue(change?.rawValue),
+        ])
+    }
+    let rest = count > changed ? " \(counted(count - changed, "other book")) already had these values." : ""
+    Output.shared.printChange(
+        ["\(counted(changed, "book")) \(what).\(rest)"], change, unchanged: "Nothing changed.\(rest)")
 }
 
 struct LibraryAddCommand: AsyncParsableCommand {
@@ -241,16 +273,24 @@ struct LibraryEditCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "edit", abstract: "Edit a book and its copy.",
         discussion: """
-            Without options, all fields of the book are opened as a text in your editor:
-            the one in $VISUAL or $EDITOR, else 'editor', 'vi' or 'nano'. Save the text and
-            close the editor to store what you have changed.
+            Without options, all fields of the book are opened as a text in your
+            editor: the one in $VISUAL or $EDITOR, else 'editor', 'vi' or 'nano'. Save
+            the text and close the editor to store what you have changed.
 
               scan library edit dune
               scan library edit 9780441478125 --shelf Attic --tag sf --rating 4.5
               scan library edit beowulf --translator "Seamus Heaney" --would-recommend
+              scan library edit --query "author:camus rating:none" --set rating=4 --tag sf
             """)
 
-    @OptionGroup var named: NamedBook
+    @OptionGroup var named: OptionalWords
+    @OptionGroup var chosen: QueryActOptions
+    @Option(
+        name: .customLong("set"),
+        help: ArgumentHelp(
+            "Another way to write an option: --set rating=4 is --rating 4 (can be repeated).", valueName: "field=value")
+    )
+    var sets: [String] = []
     @Option(
         help: ArgumentHelp(
             "The correct ISBN; \"\" clears it. An invalid ISBN is kept as text, with a warning.", valueName: "number"))
@@ -263,34 +303,93 @@ struct LibraryEditCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     /// True if no option says what to change.
-    private var isOpen: Bool { fields.isEmpty && copy.isEmpty && facts.isEmpty && isbn == nil }
+    private var isOpen: Bool {
+        fields.isEmpty && copy.isEmpty && facts.isEmpty && isbn == nil && sets.isEmpty
+    }
 
     func validate() throws {
-        if form, !isOpen { throw ValidationError("--form cannot be used together with options that change the book.") }
-        if isOpen, !EditedFile.isPossible {
-            throw ValidationError("Say what to change, such as --title or --shelf.")
+        try chosen.check(named.words)
+        if chosen.isGiven {
+            if isOpen, !chosen.dryRun { throw ValidationError("Say what to change, such as --tag or --set rating=4.") }
+            if isbn != nil {
+                throw ValidationError("--isbn cannot be used with --query, because no two books share one.")
+            }
+        } else if chosen.yes {
+            throw ValidationError("--yes works only with --query or --all.")
         }
+        _ = try assigned()
+        if form, !isOpen { throw ValidationError("--form cannot be used together with options that change the book.") }
     }
 
     func run() async throws {
         let library = try Wiring(settings: paths.settings()).requireLibrary()
+        guard !chosen.isGiven else { return try await changeFound(in: library) }
         guard isOpen else { return show(try await change(in: library)) }
+        guard form || EditedFile.isPossible else {
+            throw ValidationError("Say what to change, such as --title or --shelf.")
+        }
         let before = try await library.book(named: named.name, choosing: Asking.canChoose(json: output.json))
         try before.checkOutsideTrash()
         let edited = try await form ? fillForm(before, library) : BookText.edit(before, in: library)
         if let edited { show(edited) } else { Output.shared.printNotice("Nothing changed.") }
     }
 
+    /// The values that `--set` gives.
+    private struct Values: ParsableArguments {
+        @OptionGroup var fields: MetadataOptions
+        @OptionGroup var copy: CopyOptions
+        @OptionGroup var facts: CopyFactOptions
+    }
+
+    /// - Throws: `ValidationError` for a field that `--set` cannot set.
+    private func assigned() throws -> Values {
+        let arguments = try sets.map { text in
+            guard let sign = text.firstIndex(of: "="), sign > text.startIndex else {
+                throw ValidationError("--set \"\(text.prefix(40).printable)\" has no value. Write --set rating=4.")
+            }
+            return "--\(text[..<sign])=\(text[text.index(after: sign)...])"
+        }
+        do {
+            return try Values.parse(arguments)
+        } catch {
+            throw ValidationError("--set: \(Values.message(for: error))")
+        }
+    }
+
+    /// The edit of a book that the options describe.
+    private func edit() throws -> @Sendable (inout Book) throws -> Void {
+        let assigned = try assigned()
+        let parts = [
+            (try assigned.fields.edit(), try assigned.copy.change(), try assigned.facts.change()),
+            (try fields.edit(), try copy.change(), try facts.change()),
+        ]
+        return { book in
+            for (edit, changeCopy, changeFacts) in parts {
+                try edit.apply(to: &book.edition.metadata)
+                changeCopy(&book.copy)
+                changeFacts(&book.copy)
+            }
+        }
+    }
+
+    private func changeFound(in library: LibraryFile) async throws {
+        let edit = try edit()
+        guard let ids = try await chosen.books(in: library, to: ("Change", ""), json: output.json) else { return }
+        let now = Date()
+        let (changed, change) = try await changeInPieces(ids) {
+            try await library.updateBooks($0, continuing: $1, at: now, edit)
+        }
+        printCount(changed, of: ids.count, change, "changed", json: output.json)
+    }
+
     /// Changes what the options say.
     private func change(in library: LibraryFile) async throws -> (book: Book, change: ID<Change>?) {
-        let (edit, changeCopy, changeFacts) = (try fields.edit(), try copy.change(), try facts.change())
+        let edit = try edit()
         let number = try isbn.map { $0.isEmpty ? nil : try EnteredNumber($0) }
         let before = try await library.book(named: named.name, choosing: Asking.canChoose(json: output.json))
         if let number { EnteredNumber.warn(number) }
         return try await library.update(before.id, at: Date()) { book in
-            try edit.apply(to: &book.edition.metadata)
-            changeCopy(&book.copy)
-            changeFacts(&book.copy)
+            try edit(&book)
             if let number { (book.edition.isbn, book.edition.isbnText) = (number?.isbn, number?.text) }
         }
     }
@@ -350,6 +449,7 @@ struct LibraryRefreshCommand: AsyncParsableCommand {
 
               scan library refresh
               scan library refresh 9780441478125
+              scan library refresh --query "missing:cover added:-30d.." --yes
             """)
 
     @Argument(
@@ -358,46 +458,55 @@ struct LibraryRefreshCommand: AsyncParsableCommand {
         completion: .values(.book))
     var names: [String] = []
     @Flag(help: "Query the sources even if their answers are already known.") var again = false
+    @OptionGroup var chosen: QueryActOptions
     @OptionGroup var paths: PathOptions
     @OptionGroup var output: OutputOptions
 
     /// The number of books that are saved at once.
     private static let batch = 20
 
+    func validate() throws { try chosen.check(names, isOptional: true) }
+
     func run() async throws {
         let wiring = try Wiring(settings: paths.settings())
         let library = try wiring.requireLibrary()
-        let books = try await booksWithGaps(in: library)
+        var found: [ID<Copy>]?
+        if chosen.isGiven {
+            let act = ("Look up", "and fill in what their records lack")
+            found = try await chosen.books(in: library, to: act, json: output.json)
+            if found == nil { return }
+        }
+        let books = try await booksWithGaps(among: found, in: library)
         guard !books.isEmpty else {
             if !output.json { Output.shared.printNotice("No record lacks a field that a source could fill.") }
             return
         }
         let report = ExitReport()
-        var found: [ISBN: Metadata] = [:]
+        var records: [ISBN: Metadata] = [:]
         var (completed, missing, covers) = (0, 0, 0)
         var failures: [SourceError] = []
         var change: ID<Change>?
         func save() async throws {
-            let (filled, made) = try await library.fillGaps(from: found, continuing: change, at: Date())
+            let (filled, made) = try await library.fillGaps(from: records, continuing: change, at: Date())
             change = made ?? change
             for (isbn, fields) in filled.sorted(by: { $0.key < $1.key }) {
                 completed += 1
                 if fields.contains(.coverURL) { covers += 1 }
                 try await show(isbn, fields, in: library)
             }
-            found = [:]
+            records = [:]
         }
         let bar = ProgressBar("books looked up", total: books.count, waitingFor: wiring.open)
         for await answer in wiring.lookup(library).lookUp(books, refresh: again) {
             switch answer.outcome {
-            case .found(let metadata, _): found[answer.isbn] = metadata
+            case .found(let metadata, _): records[answer.isbn] = metadata
             case .notFound: missing += 1
             case .temporary(let failure), .blocked(let failure), .badData(let failure):
                 failures.append(failure)
                 report.record(.unavailable)
             }
             bar.advance()
-            if found.count >= Self.batch { try await save() }
+            if records.count >= Self.batch { try await save() }
         }
         try await save()
         bar.finish()
@@ -415,8 +524,11 @@ struct LibraryRefreshCommand: AsyncParsableCommand {
     }
 
     /// Returns the ISBNs of the books whose records lack something that no person has cleared.
-    private func booksWithGaps(in library: LibraryFile) async throws -> [ISBN] {
+    ///
+    /// - Parameter found: the books that a query has found; `nil` for those that are named, or for all.
+    private func booksWithGaps(among found: [ID<Copy>]?, in library: LibraryFile) async throws -> [ISBN] {
         var books: [Book] = []
+        for id in found ?? [] { if let book = try await library.book(id) { books.append(book) } }
         for name in names {
             let book = try await library.book(named: name, choosing: Asking.canChoose(json: output.json))
             guard book.edition.isbn != nil else {
@@ -424,7 +536,7 @@ struct LibraryRefreshCommand: AsyncParsableCommand {
             }
             books.append(book)
         }
-        if names.isEmpty {
+        if names.isEmpty, found == nil {
             var query = BookQuery()
             query.limit = .max
             books = try await library.books(matching: query).books

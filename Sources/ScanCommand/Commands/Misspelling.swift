@@ -85,7 +85,8 @@ extension ParsableCommand {
         return nil
     }
 
-    fileprivate static func subcommand(near name: String) -> (any ParsableCommand.Type)? {
+    /// Returns the subcommand with the most similar name.
+    static func subcommand(near name: String) -> (any ParsableCommand.Type)? {
         let names = shownSubcommands.map { $0._commandName }
         guard let nearest = name.nearest(among: names, limit: 1).first else { return nil }
         return subcommand(named: nearest)

@@ -27,6 +27,7 @@ struct ExportCommand: AsyncParsableCommand {
               scan export > library.json
               scan export csv --to books.csv
               scan export csv --public --to for-friends.csv
+              scan export bibtex --query "tag:thesis" --to thesis.bib
               scan export bibtex --to books.bib
               scan export markdown --to books.md
               scan export timeline --to timeline.csv
@@ -43,6 +44,10 @@ struct ExportCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The file to write (default: standard output).", valueName: "file"), completion: .file())
     var to: String?
     @Flag(help: "Replace the file if it exists.") var force = false
+    @Option(
+        help: ArgumentHelp("Only the books that match this query, as in 'scan library list'.", valueName: "query"),
+        completion: .values(.query))
+    var query: String?
     @Flag(
         name: .customLong("public"),
         help: "Export for other people: only public books, without notes, quotes, shelves, sessions and goals.")
@@ -57,18 +62,27 @@ struct ExportCommand: AsyncParsableCommand {
         if isPublic, format == .timeline {
             throw ValidationError("--public does not work with timeline, which always covers all books.")
         }
+        if let query, query.allSatisfy(\.isWhitespace) {
+            throw ValidationError("The query is empty. To export all books, leave out --query.")
+        }
+        if query != nil, format == .timeline {
+            throw ValidationError("--query does not work with timeline, which always covers all books.")
+        }
     }
 
     func run() async throws {
         let wiring = try Wiring(settings: paths.settings())
         let library = try wiring.requireLibrary()
         guard let books = format.ofBooks else { return try await exportTimeline(of: library) }
+        var chosen: Set<ID<Copy>>?
+        if let query { chosen = Set(try await library.books(matchingQuery: query).map(\.id)) }
         let bar = ProgressBar("editions", total: 0)
         defer { bar.finish() }
         let total = try await library.editionCount()
         let file = try to.map { try OutputFile($0, mayReplace: force) }
         let writer = try RecordWriter(books, isForOthers: isPublic, to: Self.sink(file))
-        try await library.export { record in
+        try await library.export { [chosen] record in
+            guard let record = chosen.map({ record.only($0) }) ?? record else { return }
             let editions = try writer.write(record)
             if editions.isMultiple(of: 256) { bar.set(editions, of: total) }
         }
@@ -102,6 +116,22 @@ struct ExportCommand: AsyncParsableCommand {
     private static func sink(_ file: OutputFile?) -> TextWriter.Sink {
         guard let file else { return { Output.shared.printData($0) } }
         return { try file.write($0) }
+    }
+}
+
+extension LibraryRecord {
+    /// Returns the record with only some of the copies.
+    ///
+    /// - Returns: `nil` for a book without any of them, and for what belongs to the whole library: settings, and names
+    ///   without books.
+    fileprivate func only(_ copies: Set<ID<Copy>>) -> LibraryRecord? {
+        switch self {
+        case .library, .reader: return self
+        case .setting, .author, .shelf, .tag: return nil
+        case .book(var book):
+            book.copies.removeAll { !copies.contains($0.copy.id) }
+            return book.copies.isEmpty ? nil : .book(book)
+        }
     }
 }
 

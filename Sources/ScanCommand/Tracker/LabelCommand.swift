@@ -122,23 +122,30 @@ struct LabelCommand<Texts: LabelTexts>: AsyncParsableCommand {
                 "The books: an ISBN, an id or words from the title or authors for each. Put several words in quotes. Without books, the \(Texts.noun) is only created.",
                 valueName: "book"), completion: .values(.book))
         var books: [String] = []
+        @OptionGroup var chosen: QueryActOptions
         @OptionGroup var paths: PathOptions
         @OptionGroup var output: OutputOptions
 
+        func validate() throws { try chosen.check(books, isOptional: true) }
+
         func run() async throws {
-            try await LabelActions(kind: Texts.kind, paths: paths, json: output.json).add(name, to: books)
+            try await LabelActions(kind: Texts.kind, paths: paths, json: output.json).add(name, to: books, chosen)
         }
     }
 
     struct Remove: AsyncParsableCommand {
         static var configuration: CommandConfiguration { LabelCommand.configuration("remove", Texts.remove) }
         @Argument(help: "The \(Texts.noun).", completion: .values(Texts.values)) var name: String
-        @OptionGroup var books: NamedBooks
+        @OptionGroup var books: OptionalBooks
+        @OptionGroup var chosen: QueryActOptions
         @OptionGroup var paths: PathOptions
         @OptionGroup var output: OutputOptions
 
+        func validate() throws { try chosen.check(books.names) }
+
         func run() async throws {
-            try await LabelActions(kind: Texts.kind, paths: paths, json: output.json).remove(name, from: books.names)
+            try await LabelActions(kind: Texts.kind, paths: paths, json: output.json)
+                .remove(name, from: books.names, chosen)
         }
     }
 
@@ -198,10 +205,12 @@ struct LabelActions {
         }
     }
 
-    func add(_ name: String, to books: [String]) async throws {
+    func add(_ name: String, to books: [String], _ chosen: QueryActOptions) async throws {
         let wiring = try Wiring(settings: paths.settings())
-        let library = try books.isEmpty ? wiring.openLibrary() : wiring.requireLibrary()
-        let copies = try await copies(books, library)
+        let isNew = books.isEmpty && !chosen.isGiven
+        let library = try isNew ? wiring.openLibrary() : wiring.requireLibrary()
+        let act = kind == .tag ? ("Give", "the tag \(quoted([name]))") : ("Put", "on the shelf \(quoted([name]))")
+        guard let copies = try await copies(books, chosen, to: act, library) else { return }
         let done = try await library.addLabel(kind, name, to: copies, at: Date())
         let subject = copies.count == 1 ? "the book" : "all these books"
         let unchanged =
@@ -216,9 +225,12 @@ struct LabelActions {
             unchanged: unchanged)
     }
 
-    func remove(_ name: String, from books: [String]) async throws {
+    func remove(_ name: String, from books: [String], _ chosen: QueryActOptions) async throws {
         let library = try Wiring(settings: paths.settings()).requireLibrary()
-        let done = try await library.removeLabel(kind, name, from: try await copies(books, library), at: Date())
+        let act =
+            kind == .tag ? ("Take from", "the tag \(quoted([name]))") : ("Take", "off the shelf \(quoted([name]))")
+        guard let copies = try await copies(books, chosen, to: act, library) else { return }
+        let done = try await library.removeLabel(kind, name, from: copies, at: Date())
         printChanged(
             done, "Removed from \(counted(done.changedBooks, "book"))",
             unchanged: "none of these books \(kind == .tag ? "has the tag" : "stands on the shelf")")
@@ -250,9 +262,13 @@ struct LabelActions {
         for change in deleted { Output.shared.printLine(change.label.json) }
     }
 
-    private func copies(_ names: [String], _ library: LibraryFile) async throws -> [ID<Copy>] {
+    /// - Returns: the copies of the books that are named or found; `nil` if the person does not agree to change them.
+    private func copies(
+        _ names: [String], _ chosen: QueryActOptions, to act: (String, String), _ library: LibraryFile
+    ) async throws -> [ID<Copy>]? {
+        if chosen.isGiven { return try await chosen.books(in: library, to: act, json: json) }
         var copies: [ID<Copy>] = []
-        let choosing = Asking.canChoose(json: json)
+        let choosing = Asking.canChoose(json: json, yes: chosen.yes)
         for name in names { copies.append(try await library.book(named: name, choosing: choosing).id) }
         return copies
     }

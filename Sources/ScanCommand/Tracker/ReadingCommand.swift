@@ -39,6 +39,10 @@ struct ReadingCommand: AsyncParsableCommand {
             help: ArgumentHelp(
                 "The page on which the running session of the book ends (default: you are asked).", valueName: "n"))
         var page: Int?
+
+        func check(_ chosen: QueryActOptions) throws {
+            if chosen.isGiven, page != nil { throw ValidationError("--page belongs to one book, so name the book.") }
+        }
     }
 
     struct Start: AsyncParsableCommand {
@@ -58,9 +62,12 @@ struct ReadingCommand: AsyncParsableCommand {
                 valueName: "book"))
         var words: [String] = []
         @OptionGroup var day: DayOption
+        @OptionGroup var chosen: QueryActOptions
         @OptionGroup var action: ReadingAction
 
-        func run() async throws { try await action.set(.reading, words, on: day.day()) }
+        func validate() throws { try chosen.check(words, isOptional: true) }
+
+        func run() async throws { try await action.set(.reading, words, chosen, on: day.day()) }
     }
 
     struct Finish: AsyncParsableCommand {
@@ -74,6 +81,7 @@ struct ReadingCommand: AsyncParsableCommand {
                   scan reading finish
                   scan reading finish dune --on 2019
                   scan reading finish dune --rating 4.5 --note "Read it aloud."
+                  scan reading finish --query "tag:school status:reading" --on 2019
                 """)
         @OptionGroup var book: TrackedBook
         @OptionGroup var day: DayOption
@@ -84,13 +92,20 @@ struct ReadingCommand: AsyncParsableCommand {
         var rating: Double?
         @Option(help: ArgumentHelp("A note on the book; - reads it from standard input.", valueName: "text"))
         var note: String?
+        @OptionGroup var chosen: QueryActOptions
         @OptionGroup var action: ReadingAction
+
+        func validate() throws {
+            try chosen.check(book.words, isOptional: true)
+            if chosen.isGiven, note != nil { throw ValidationError("--note belongs to one book, so name the book.") }
+            try session.check(chosen)
+        }
 
         func run() async throws {
             try CopyFactOptions.check(rating)
             let note = try note.map { Note(text: try EnteredText.read($0, as: "note"), created: Date()) }
             try await action.set(
-                .read, book.words, on: day.day(), page: session.page, rating: rating, note: note)
+                .read, book.words, chosen, on: day.day(), page: session.page, rating: rating, note: note)
         }
     }
 
@@ -98,23 +113,35 @@ struct ReadingCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "hold", abstract: "Put a book on hold (to resume it, run 'scan reading start').",
             discussion: "  scan reading hold dune\n  scan reading hold dune --page 145")
-        @OptionGroup var book: NamedBook
+        @OptionGroup var book: OptionalWords
         @OptionGroup var session: SessionPageOption
+        @OptionGroup var chosen: QueryActOptions
         @OptionGroup var action: ReadingAction
 
-        func run() async throws { try await action.set(.onHold, book.words, page: session.page) }
+        func validate() throws {
+            try chosen.check(book.words)
+            try session.check(chosen)
+        }
+
+        func run() async throws { try await action.set(.onHold, book.words, chosen, page: session.page) }
     }
 
     struct Drop: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "drop", abstract: "Stop reading a book, and set its status to Did Not Finish.",
             discussion: "  scan reading drop dune")
-        @OptionGroup var book: NamedBook
+        @OptionGroup var book: OptionalWords
         @OptionGroup var day: DayOption
         @OptionGroup var session: SessionPageOption
+        @OptionGroup var chosen: QueryActOptions
         @OptionGroup var action: ReadingAction
 
-        func run() async throws { try await action.set(.dnf, book.words, on: day.day(), page: session.page) }
+        func validate() throws {
+            try chosen.check(book.words)
+            try session.check(chosen)
+        }
+
+        func run() async throws { try await action.set(.dnf, book.words, chosen, on: day.day(), page: session.page) }
     }
 
     struct Reset: AsyncParsableCommand {
@@ -123,11 +150,17 @@ struct ReadingCommand: AsyncParsableCommand {
             discussion:
                 "The reading is not deleted. To bring it back, run 'scan undo'.\n\n  scan reading reset dune"
         )
-        @OptionGroup var book: NamedBook
+        @OptionGroup var book: OptionalWords
         @OptionGroup var session: SessionPageOption
+        @OptionGroup var chosen: QueryActOptions
         @OptionGroup var action: ReadingAction
 
-        func run() async throws { try await action.set(.toRead, book.words, page: session.page) }
+        func validate() throws {
+            try chosen.check(book.words)
+            try session.check(chosen)
+        }
+
+        func run() async throws { try await action.set(.toRead, book.words, chosen, page: session.page) }
     }
 }
 
@@ -411,13 +444,15 @@ struct ReadingAction: ParsableArguments {
     /// - Parameters:
     ///   - words: the words that identify the book; empty for the book being read or, with the status Reading, for the
     ///     one that the person chooses to start.
+    ///   - chosen: the query that finds the books, if no book is named.
     ///   - page: the page, if the person has given it.
     ///   - rating: the rating in stars, 0 for none; `nil` to keep the rating.
     ///   - note: a note to add in the same change.
     func set(
-        _ status: Copy.Status, _ words: [String], on day: CalendarDay? = nil, page: Int? = nil, rating: Double? = nil,
-        note: Note? = nil
+        _ status: Copy.Status, _ words: [String], _ chosen: QueryActOptions, on day: CalendarDay? = nil,
+        page: Int? = nil, rating: Double? = nil, note: Note? = nil
     ) async throws {
+        guard !chosen.isGiven else { return try await setFound(status, chosen, on: day, rating: rating) }
         let unchanged = "The status was already \(status.displayName), so nothing changed."
         try await run(unchanged: unchanged) { library, localTime in
             let choosing = Asking.canChoose(json: output.json)
@@ -472,6 +507,23 @@ struct ReadingAction: ParsableArguments {
                 return nil
             }
         }
+    }
+
+    /// Sets the status of all books that a query finds. None of them may have a running session.
+    private func setFound(
+        _ status: Copy.Status, _ chosen: QueryActOptions, on day: CalendarDay?, rating: Double?
+    ) async throws {
+        let library = try Wiring(settings: paths.settings()).requireLibrary()
+        let act = ("Set", "to \(status.displayName)")
+        guard let ids = try await chosen.books(in: library, to: act, json: output.json) else { return }
+        let now = Date()
+        let (changed, change) = try await changeInPieces(ids) {
+            try await library.updateBooks($0, continuing: $1, on: day, at: now) { book in
+                book.copy.status = status
+                if let rating { book.copy.rating = rating == 0 ? nil : rating }
+            }
+        }
+        printCount(changed, of: ids.count, change, "set to \(status.displayName)", json: output.json)
     }
 
     /// Records the progress in a book.
