@@ -71,6 +71,30 @@ extension LibraryBench {
         ("the trash", { $0.inTrash = true }), ("read by nobody", { $0.readByNobody = true }),
     ]
 
+    /// Queries as people type them. Those of the first row ask the same as a filter above.
+    static let queries = [
+        "status:reading", "tag:été", "rating:4", "shelf:étagère", "lang:ja", "finished:2020..2021", "missing:pages",
+        "author:anna", "author:\"anna nobody\"", "pages:..50", "pages:300..", "year:1960..1969", "publisher:press",
+        "-tag:fantasy", "-status:read -lang:en", "tag:myth OR rating:5", "(lang:de OR lang:fr) -pages:none",
+        "tag:hist*",
+        "note:chapter", "has:note", "\"of the\"", "\"book club\"", "-the",
+    ]
+
+    /// Every filter and every query, as a change of a search without words.
+    static let listed: [(name: String, set: @Sendable (inout BookQuery) -> Void)] =
+        filters
+        + queries.map { text in
+            (
+                "query \(text)",
+                { query in
+                    let parser = QueryParser(QueryContext(today: CalendarDay(Date(), in: .gmt)), isLenient: true)
+                    // A lenient parser throws nothing.
+                    guard let parsed = try? parser.parse(text) else { return }
+                    query.add(parsed)
+                }
+            )
+        }
+
     static let duplicates = Part(
         name: "duplicates", title: "All groups of duplicates, and the other editions of each of 200 books"
     ) { generated in
@@ -99,7 +123,7 @@ extension LibraryBench {
     ) {
         generated in
         var lines: [Line] = []
-        for (name, set) in filters {
+        for (name, set) in listed {
             var slowest: (sort: String, times: Times) = ("", Times())
             for sort in BookQuery.Sort.allCases {
                 for isReversed in [false, true] {
