@@ -35,8 +35,10 @@ public func fileNames(in folder: String) -> [String] {
 
 /// Returns the names in a folder, without "." and "..", in any order. They are the bytes that the file system stores,
 /// which need not be valid text.
-public func storedNames(in folder: String) throws(FileError) -> [[UInt8]] {
-    guard let stream = opendir(folder) else { throw FileError(path: folder, errno: .current) }
+public func storedNames(in folder: FilePath) throws(FileError) -> [[UInt8]] {
+    guard let stream = folder.withPlatformString({ opendir($0) }) else {
+        throw FileError(path: folder.string, errno: .current)
+    }
     defer { closedir(stream) }
     var names: [[UInt8]] = []
     while let entry = readdir(stream) {
@@ -44,4 +46,14 @@ public func storedNames(in folder: String) throws(FileError) -> [[UInt8]] {
         if !name.elementsEqual(".".utf8), !name.elementsEqual("..".utf8) { names.append(name) }
     }
     return names
+}
+
+/// Returns the names in a folder, without "." and "..", in any order, as the bytes that the file system stores.
+public func storedNames(in folder: String) throws(FileError) -> [[UInt8]] { try storedNames(in: FilePath(folder)) }
+
+extension FilePath {
+    /// Creates a path from the bytes of a name, which need not be valid text. A zero byte ends the path.
+    public init(bytes: some Sequence<UInt8>) {
+        self.init(platformString: bytes.map { CChar(truncatingIfNeeded: $0) } + [0])
+    }
 }

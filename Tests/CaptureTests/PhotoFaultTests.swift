@@ -1,6 +1,7 @@
 import Bookplate
 import Foundation
 import Glibc
+import SystemPackage
 import TestTools
 import Testing
 
@@ -230,17 +231,41 @@ func `a photo with any byte changed is read, damaged or refused`(_ kind: String,
         symlink("../z.JPG", folder + "/b/link.jpeg")
         symlink("nowhere", folder + "/b/broken.jpg")
         mkfifo(folder + "/b/pipe.jpg", 0o600)
-        let found = try PhotoFolder(below: folder + "/")
+        let found = try PhotoFolder(below: FilePath(folder + "/"))
         #expect(
-            found.photos.map { String($0.dropFirst(folder.count + 1)) } == [
+            found.photos.map { String($0.string.dropFirst(folder.count + 1)) } == [
                 "a/2.png", "a/deep/3.webp", "b/1.heic", "b/link.jpeg", "z.JPG",
             ])
         #expect(found.problems.isEmpty)
-        #expect(PhotoFolder.isFolder(folder))
-        #expect(!PhotoFolder.isFolder(folder + "/z.JPG"))
+        #expect(PhotoFolder.isFolder(FilePath(folder)))
+        #expect(!PhotoFolder.isFolder(FilePath(folder + "/z.JPG")))
         #expect(
-            error { _ = try PhotoFolder(below: folder + "/none") }
+            error { _ = try PhotoFolder(below: FilePath(folder + "/none")) }
                 == .cannotOpen(photo: folder + "/none", errno: .noSuchFileOrDirectory))
+    }
+}
+
+@Test func `finds and opens photos whose names are not UTF-8`() throws {
+    try withFolder { folder in
+        /// Renames a file or folder to a name of any bytes.
+        func rename(_ name: String, to bytes: [UInt8]) {
+            let path = Array((folder + "/").utf8) + bytes + [0]
+            #expect(Glibc.rename(folder + "/" + name, path.map { CChar(truncatingIfNeeded: $0) }) == 0)
+        }
+        mkdir(folder + "/photos", 0o700)
+        // Both names are shown as the same text. The order is that of the bytes.
+        try write(Frame(width: 32, height: 16).jpeg(quality: 80, name: ""), to: folder + "/wide")
+        rename("wide", to: Array("photos/".utf8) + [0xFF] + Array(".jpg".utf8))
+        try write(jpeg, to: folder + "/other")
+        rename("other", to: Array("photos/".utf8) + [0xFE] + Array(".JPG".utf8))
+        rename("photos", to: [0x61, 0xFF])
+
+        let found = try PhotoFolder(below: FilePath(folder))
+        #expect(found.photos.map(\.string) == ["JPG", "jpg"].map { folder + "/a\u{FFFD}/\u{FFFD}.\($0)" })
+        #expect(found.problems.isEmpty)
+        let photos = try found.photos.map { try PhotoFile(path: $0, name: $0.string) }
+        #expect(photos.map(\.width) == [64, 32])
+        #expect(photos.map(\.name) == found.photos.map(\.string))
     }
 }
 

@@ -103,10 +103,9 @@ import Testing
 
     @Test func `gives names that are not text as they are stored`() throws {
         let name: [UInt8] = [0x61, 0xFF]
-        #expect(
-            (Array(folder.file("").utf8) + name + [0]).withUnsafeBufferPointer { path in
-                path.withMemoryRebound(to: CChar.self) { mkdir($0.baseAddress!, 0o700) }
-            } == 0)
+        let path = FilePath(bytes: Array(folder.file("").utf8) + name)
+        #expect(path.withPlatformString { mkdir($0, 0o700) } == 0)
         #expect(try storedNames(in: folder.path) == [name])
+        #expect(try storedNames(in: path).isEmpty)
     }
 }

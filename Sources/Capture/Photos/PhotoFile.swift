@@ -24,11 +24,15 @@ public final class PhotoFile: Picture {
 
     /// Opens a file, following symbolic links.
     ///
+    /// - Parameter name: the photo's name in messages, because a path need not be valid text.
     /// - Throws: ``PhotoError`` if the path does not lead to a regular file, or the file is larger than ``PhotoLimit``
     ///   allows, or it is not a photo.
-    public convenience init(path: String) throws(PhotoError) {
-        try self.init(bytes: PhotoBytes.read(path: path), name: path)
+    public convenience init(path: FilePath, name: String) throws(PhotoError) {
+        try self.init(bytes: PhotoBytes.read(path: path, photo: name), name: name)
     }
+
+    /// Opens a file whose name is text. See ``init(path:name:)``.
+    public convenience init(path: String) throws(PhotoError) { try self.init(path: FilePath(path), name: path) }
 
     /// Reads a photo from an open descriptor, such as standard input (0), to its end.
     public convenience init(descriptor: Int32, name: String) throws(PhotoError) {
@@ -87,22 +91,24 @@ public final class PhotoFile: Picture {
 enum PhotoBytes {
     /// Reads a regular file. Anything else is refused before it is opened, because opening a pipe can block for ever,
     /// and opening a device can start it.
-    static func read(path: String) throws(PhotoError) -> [UInt8] {
+    static func read(path: FilePath, photo: String) throws(PhotoError) -> [UInt8] {
         var status = stat()
-        guard stat(path, &status) == 0 else { throw .cannotOpen(photo: path, errno: .current) }
-        try check(status, path)
+        guard path.withPlatformString({ stat($0, &status) }) == 0 else {
+            throw .cannotOpen(photo: photo, errno: .current)
+        }
+        try check(status, photo)
         let file: FileDescriptor
         do {
             // Do not block, because a pipe may have replaced the file since stat().
             file = try FileDescriptor.open(path, .readOnly, options: [.closeOnExec, .nonBlocking])
         } catch {
-            throw .cannotOpen(photo: path, errno: error as? Errno ?? .ioError)
+            throw .cannotOpen(photo: photo, errno: error as? Errno ?? .ioError)
         }
         // Errors from closing a file that was only read can be ignored.
         defer { try? file.close() }
-        guard fstat(file.rawValue, &status) == 0 else { throw .cannotOpen(photo: path, errno: .current) }
-        try check(status, path)
-        return try read(file, photo: path, expecting: Int(status.st_size))
+        guard fstat(file.rawValue, &status) == 0 else { throw .cannotOpen(photo: photo, errno: .current) }
+        try check(status, photo)
+        return try read(file, photo: photo, expecting: Int(status.st_size))
     }
 
     /// Reads a file of any kind to its end.
@@ -132,15 +138,15 @@ enum PhotoBytes {
         return bytes
     }
 
-    private static func check(_ status: stat, _ path: String) throws(PhotoError) {
+    private static func check(_ status: stat, _ photo: String) throws(PhotoError) {
         switch status.st_mode & S_IFMT {
         case S_IFREG: break
-        case S_IFDIR: throw .notAFile(photo: path, kind: .folder)
-        case S_IFIFO: throw .notAFile(photo: path, kind: .pipe)
-        case S_IFSOCK: throw .notAFile(photo: path, kind: .socket)
-        default: throw .notAFile(photo: path, kind: .device)
+        case S_IFDIR: throw .notAFile(photo: photo, kind: .folder)
+        case S_IFIFO: throw .notAFile(photo: photo, kind: .pipe)
+        case S_IFSOCK: throw .notAFile(photo: photo, kind: .socket)
+        default: throw .notAFile(photo: photo, kind: .device)
         }
-        guard status.st_size <= PhotoLimit.bytes else { throw .fileTooLarge(photo: path, limit: PhotoLimit.bytes) }
+        guard status.st_size <= PhotoLimit.bytes else { throw .fileTooLarge(photo: photo, limit: PhotoLimit.bytes) }
     }
 }
 

@@ -4,9 +4,10 @@ import SystemPackage
 
 /// The photos in a folder and its subfolders, up to ``PhotoLimit/folderDepth`` levels.
 public struct PhotoFolder: Sendable {
-    /// The paths of the photos, sorted by their bytes so that the order is always the same.
-    public private(set) var photos: [String] = []
-    /// The errors for subfolders that could not be opened and for files whose names are not valid UTF-8.
+    /// The paths of the photos, sorted by their bytes so that the order is always the same. They need not be valid
+    /// text.
+    public private(set) var photos: [FilePath] = []
+    /// The errors for subfolders that could not be opened.
     public private(set) var problems: [PhotoError] = []
 
     /// The file name extensions of photos. Letter case does not matter. A file that the user names directly may have
@@ -17,49 +18,36 @@ public struct PhotoFolder: Sendable {
     /// but not to folders, so that the search cannot loop.
     ///
     /// - Throws: ``PhotoError/cannotOpen(photo:errno:)`` if the folder itself cannot be read.
-    public init(below path: String) throws(PhotoError) {
-        let root = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
-        try walk(root, depth: 0)
-        photos.sort { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    public init(below path: FilePath) throws(PhotoError) {
+        try walk(path, depth: 0)
+        photos.sort { one, other in
+            one.withPlatformString { one in other.withPlatformString { strcmp(one, $0) < 0 } }
+        }
     }
 
     /// Returns true if `path` is a folder.
-    public static func isFolder(_ path: String) -> Bool {
-        var status = stat()
-        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
-    }
+    public static func isFolder(_ path: FilePath) -> Bool { (try? path.stat())?.type == .directory }
 
-    private mutating func walk(_ folder: String, depth: Int) throws(PhotoError) {
+    private mutating func walk(_ folder: FilePath, depth: Int) throws(PhotoError) {
         let names: [[UInt8]]
         do throws(FileError) { names = try storedNames(in: folder) } catch {
-            throw .cannotOpen(photo: folder, errno: error.errno)
+            throw .cannotOpen(photo: folder.string, errno: error.errno)
         }
-        var folders: [String] = []
-        for bytes in names where bytes.first != UInt8(ascii: ".") {
-            guard let name = String(validating: bytes, as: UTF8.self) else {
-                // The name is not valid text, so no later message could show it. Report the error here.
-                problems.append(
-                    .cannotOpen(
-                        photo: folder + "/" + String(decoding: bytes, as: UTF8.self), errno: .illegalByteSequence))
-                continue
-            }
-            let path = folder == "/" ? "/" + name : folder + "/" + name
-            var status = stat()
-            guard lstat(path, &status) == 0 else { continue }
-            let isLink = status.st_mode & S_IFMT == S_IFLNK
-            if isLink, stat(path, &status) != 0 { continue }
-            switch status.st_mode & S_IFMT {
-            case S_IFDIR where !isLink && depth < PhotoLimit.folderDepth: folders.append(path)
-            case S_IFREG where Self.extensions.contains(Self.fileExtension(of: name)): photos.append(path)
+        var folders: [FilePath] = []
+        for name in names where name.first != UInt8(ascii: ".") {
+            let path = folder.appending(FilePath(bytes: name).components)
+            // A file that was removed meanwhile is skipped, and so is a link that leads nowhere.
+            guard let own = try? path.stat(followTargetSymlink: false),
+                let facts = own.type == .symbolicLink ? try? path.stat() : own
+            else { continue }
+            switch facts.type {
+            case .directory where own.type == .directory && depth < PhotoLimit.folderDepth: folders.append(path)
+            case .regular where Self.extensions.contains(path.extension?.lowercased() ?? ""): photos.append(path)
             default: break
             }
         }
         for folder in folders {
             do throws(PhotoError) { try walk(folder, depth: depth + 1) } catch { problems.append(error) }
         }
-    }
-
-    private static func fileExtension(of name: String) -> String {
-        name.lastIndex(of: ".").map { name[name.index(after: $0)...].lowercased() } ?? ""
     }
 }

@@ -2,6 +2,7 @@ import ArgumentParser
 import Bookplate
 import Decoder
 import Foundation
+import SystemPackage
 import Terminal
 
 struct DecodeCommand: AsyncParsableCommand {
@@ -99,9 +100,9 @@ struct DecodeCommand: AsyncParsableCommand {
                 "--picture draws on one photo, but there are \(inputs.count) in \(files.joined(separator: ", ").printable). Give only one photo."
             )
         }
-        var (facts, other) = (stat(), stat())
-        if stat(photo.name, &facts) == 0, stat(path, &other) == 0, facts.st_dev == other.st_dev,
-            facts.st_ino == other.st_ino
+        // If one of them does not exist, they are not the same file.
+        if case .file(let photo, _) = photo, let facts = try? photo.stat(), let other = try? FilePath(path).stat(),
+            facts.deviceID == other.deviceID, facts.inode == other.inode
         {
             throw CommandError(.usage, "\(path.printable) is the photo itself. Choose another file for the picture.")
         }

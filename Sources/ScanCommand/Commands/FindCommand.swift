@@ -6,6 +6,7 @@ import Decoder
 import Library
 import PrintedText
 import Station
+import SystemPackage
 import Terminal
 
 struct FindCommand: AsyncParsableCommand {
@@ -88,12 +89,13 @@ struct FindCommand: AsyncParsableCommand {
 
     /// Reads the print in one photo, unless a bar code in it is an ISBN.
     private func page(_ image: String) throws -> PrintedPage {
-        guard !PhotoFolder.isFolder(image) else {
+        let path = FilePath(argument: image)
+        guard !PhotoFolder.isFolder(path) else {
             throw CommandError(.usage, "\(image.printable) is a folder. Give one photo with --image.")
         }
         let tesseract = try Tesseract(inFolders: ProcessInfo.processInfo.environment["PATH"] ?? "")
         do {
-            let photo = try image == "-" ? PhotoInput.standardInput.open() : PhotoFile(path: image)
+            let photo = try (image == "-" ? PhotoInput.standardInput : .file(path, name: image)).open()
             var decoder = try PhotoReader()
             if let page = try PrintedPage(barcodes: decoder.decode(photo)) { return page }
             let page = try tesseract.read(OCRImage(photo))

@@ -3,6 +3,7 @@ import Bookplate
 import Capture
 import Foundation
 import Station
+import SystemPackage
 import Terminal
 
 /// Suggests the command line that a person probably meant with one that was refused. The commands are those of the
@@ -39,7 +40,7 @@ enum Misspelling {
         }
         let word = first.contains(" ") ? "\"\(first.oneLine)\"" : first.oneLine
         let type = URL(fileURLWithPath: first).pathExtension.lowercased()
-        if PhotoFolder.extensions.contains(type) || PhotoFolder.isFolder(first) {
+        if PhotoFolder.extensions.contains(type) || PhotoFolder.isFolder(FilePath(argument: first)) {
             return problem + "To capture the books in it, run 'scan --image \(word)'."
         }
         if let suggestion = suggestion(for: strays) { return suggestion }

@@ -60,9 +60,9 @@ struct ImportCommand: AsyncParsableCommand {
         Interrupts.handle { [dryRun] in dryRun ? nil : saved.summary }
         var library: LibraryImport?
         var total = ImportSummary()
-        for path in files {
+        for (argument, path) in zip(files, FilePath.paths(of: files)) {
             do {
-                let input = try InputFile(path)
+                let input = try InputFile(argument, at: path)
                 let file = try ImportFile(input.name, as: format, preset: preset, next: input.next)
                 if file.format == .json, preset != ImportFile.Preset() {
                     throw CommandError(
@@ -262,15 +262,16 @@ final class InputFile {
     private let file: FileDescriptor
     private static let chunk = 256 << 10
 
-    /// - Parameter path: the path of the file, or `-` for standard input.
+    /// - Parameters:
+    ///   - argument: the name of the file as it was given, or `-` for standard input.
+    ///   - path: the path of the file; not used for standard input.
     /// - Throws: ``CommandError`` if the path cannot be opened or is a folder.
-    init(_ path: String) throws {
-        let name = path == "-" ? "standard input" : path
+    init(_ argument: String, at path: FilePath) throws {
+        let name = argument == "-" ? "standard input" : argument
         self.name = name
         do {
             file =
-                path == "-"
-                ? .standardInput : try FileDescriptor.open(FilePath(path), .readOnly, options: .closeOnExec)
+                argument == "-" ? .standardInput : try FileDescriptor.open(path, .readOnly, options: .closeOnExec)
             let facts = try file.stat()
             guard facts.type != .directory else {
                 throw CommandError(.unreadable, "cannot read \(name): it is a folder. Name a file in it.")

@@ -4,16 +4,18 @@ import Decoder
 import Foundation
 import PrintedText
 import Synchronization
+import SystemPackage
 
 /// A photo named on the command line.
 enum PhotoInput: Sendable {
-    case file(String)
+    /// - Parameter name: the path as text, in which U+FFFD stands for bytes that are not UTF-8.
+    case file(FilePath, name: String)
     case standardInput
 
     /// The name as it was given; `-` for standard input.
     var name: String {
         switch self {
-        case .file(let path): path
+        case .file(_, let name): name
         case .standardInput: "-"
         }
     }
@@ -25,19 +27,19 @@ enum PhotoInput: Sendable {
     static func expand(_ arguments: [String]) -> (photos: [PhotoInput], problems: [PhotoError]) {
         var photos: [PhotoInput] = []
         var problems: [PhotoError] = []
-        for argument in arguments {
+        for (argument, path) in zip(arguments, FilePath.paths(of: arguments)) {
             if argument == "-" {
                 photos.append(.standardInput)
-            } else if PhotoFolder.isFolder(argument) {
+            } else if PhotoFolder.isFolder(path) {
                 do throws(PhotoError) {
-                    let folder = try PhotoFolder(below: argument)
-                    photos += folder.photos.map { .file($0) }
+                    let folder = try PhotoFolder(below: path)
+                    photos += folder.photos.map { .file($0, name: $0.string) }
                     problems += folder.problems
                 } catch {
                     problems.append(error)
                 }
             } else {
-                photos.append(.file(argument))
+                photos.append(.file(path, name: argument))
             }
         }
         return (photos, problems)
@@ -45,7 +47,7 @@ enum PhotoInput: Sendable {
 
     func open() throws -> PhotoFile {
         switch self {
-        case .file(let path): try PhotoFile(path: path)
+        case .file(let path, let name): try PhotoFile(path: path, name: name)
         case .standardInput: try PhotoFile(descriptor: STDIN_FILENO, name: "-")
         }
     }
