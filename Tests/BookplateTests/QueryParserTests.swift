@@ -28,8 +28,8 @@ private func mistake(in text: String, filters: [SavedFilter] = []) -> QueryMista
         ("9780441478125", "9780441478125"),
         ("Quote: Unquote", "Quote: Unquote"), ("http://example.org/a", "http://example.org/a"),
         ("C++ primer", "C++ primer"),
-        ("sci-fi", "sci-fi"), ("Dune - Messiah", "Dune Messiah"), ("f(x)", "f(x)"), ("main()", "main()"), (":)", ""),
-        ("smile :) now", "smile now"), ("OR", "OR"), ("or else", "or else"), ("¿", ""),
+        ("sci-fi", "sci-fi"), ("Dune - Messiah", "Dune Messiah"), ("f(x)", "f(x)"), ("main()", "main()"), (":)", ":)"),
+        ("smile :) now", "smile now"), ("OR", "OR"), ("or else", "or else"), ("¿", "¿"),
         ("Foundation (Book 1)", "Foundation Book 1"),
         ("O\"Brien", "O\"Brien"), ("titel:x", "titel:x"), ("a title- b", "a b"), ("3+ 4-", "3+ 4-"),
     ]

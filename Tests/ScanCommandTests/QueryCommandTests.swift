@@ -134,6 +134,7 @@ import Testing
 
     @Test(arguments: [
         ["library", "edit", "--query", "", "--tag", "x"], ["library", "edit", "--query", "tag:sf"],
+        ["library", "edit", "--query", "+title", "--tag", "x", "--yes"],
         ["library", "edit", "dune", "--query", "tag:sf", "--tag", "x"], ["library", "edit", "--tag", "x"],
         ["library", "edit", "--query", "tag:sf", "--isbn", "9780441172719"],
         ["library", "edit", "--query", "tag:sf", "--set", "rating"],

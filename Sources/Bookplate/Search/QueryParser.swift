@@ -2,7 +2,8 @@ import FoundationEssentials
 
 /// A query that a person typed, parsed.
 public struct ParsedQuery: Sendable, Equatable {
-    /// The words by which books are ranked, as in ``BookQuery/text``.
+    /// The words by which books are ranked, as in ``BookQuery/text``. If nothing in the query can be searched for, this
+    /// is the query, which then finds nothing.
     public var text = ""
     /// The condition that the books must meet as well; `nil` if there is none.
     public var condition: BookCondition?
@@ -156,6 +157,10 @@ private struct QueryScanner {
         }
         result.text = words.joined(separator: " ")
         result.condition = rest.isEmpty ? nil : rest.count == 1 ? rest[0] : .all(rest)
+        // A text without words finds nothing, instead of everything.
+        if result.isEmpty, result.sort == nil, result.ignored.isEmpty, !characters.allSatisfy(\.isWhitespace) {
+            result.text = text
+        }
         return result
     }
 

@@ -77,8 +77,6 @@ struct LibraryAddress: Sendable {
         query.add(parsed)
         if sort != nil { (query.sort, query.isReversed) = (sort, isReversed) }
         ignored = parsed.ignored
-        // A text without words finds nothing.
-        if parsed.isEmpty, parsed.sort == nil, parsed.ignored.isEmpty { query.text = search }
     }
 
     private mutating func apply(_ name: Name, _ value: String, today: CalendarDay, _ readers: [Reader]) throws {

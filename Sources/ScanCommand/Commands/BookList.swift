@@ -50,7 +50,6 @@ struct BookList {
             query.add(try await library.parse(text))
             // An option is more than a part of the query, which may be a saved one.
             if let sort = options.sort { (query.sort, query.isReversed) = (sort, options.reverse) }
-            if query.text.isEmpty, query.condition == nil, query.sort == nil { query.text = text }
         }
         // The settings are for people. A search keeps its own order.
         if query.sort == nil, query.text.isEmpty, printer.isForPeople { query.sort = defaults.sort }

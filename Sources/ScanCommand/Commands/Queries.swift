@@ -100,6 +100,10 @@ struct QueryActOptions: ParsableArguments {
     /// - Returns: the ids in the order of the query; `nil` if the person does not agree, or with `--dry-run`.
     /// - Throws: ``CommandError`` if no book matches, or if nobody can be asked.
     func books(in library: LibraryFile, to act: (String, String), json: Bool) async throws -> [ID<Copy>]? {
+        if let query, try await library.parse(query).isEmpty {
+            throw CommandError(
+                .usage, "the query has no condition, so it would choose every book. To choose all books, use --all.")
+        }
         let books = try await library.books(matchingQuery: query ?? "")
         guard !books.isEmpty else {
             throw CommandError(
@@ -132,8 +136,6 @@ extension LibraryFile {
         var query = BookQuery()
         query.zone = LocalTime.current.zone
         query.add(try await parse(text))
-        // Words of which nothing can be found must not choose every book.
-        if query.text.isEmpty, query.condition == nil { query.text = text.cleaned }
         (query.limit, query.countLimit) = (500, 0)
         var books: [Book] = []
         repeat {
