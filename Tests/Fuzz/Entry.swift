@@ -10,6 +10,8 @@ enum Target: String, CaseIterable {
     case frames
     /// Answers of catalogues in XML and JSON, read with libxml2 and by our own code.
     case records
+    /// Queries, read by the parser of the query language.
+    case queries
 
     /// The target named by `BOOKPLATE_FUZZ`; libFuzzer owns the command line.
     static let chosen: Target = {
@@ -25,6 +27,7 @@ enum Target: String, CaseIterable {
         case .photo: runPhoto(bytes)
         case .frames: runFrames(bytes)
         case .records: runRecords(bytes)
+        case .queries: runQueries(bytes)
         }
     }
 }

@@ -10,6 +10,7 @@ func seeds(of target: Target) -> [[UInt8]] {
     case .photo: return (0..<4).flatMap { photoSeeds($0, &random) }
     case .frames: return (0..<96).map { $0 < 8 ? pixelSeed(&random) : codeSeed($0, &random) }
     case .records: return recordSeeds()
+    case .queries: return querySeeds()
     }
 }
 

@@ -206,7 +206,9 @@ struct EmptyList {
             text += " But " + alternatives.joined(separator: "; ") + "."
         } else if let field = Self.fieldWithSpace(typed) {
             text += " A value follows its field without a space: \(field):…"
-        } else if let command = LibraryCommand.subcommand(near: typed) {
+        } else if CommandLine.arguments.dropFirst().starts(with: ["library", typed]),
+            let command = LibraryCommand.subcommand(near: typed)
+        {
             text += " Did you mean 'scan library \(command._commandName)'?"
         } else if typed.split(separator: " ").contains("AND") {
             text += " Conditions are combined anyway, so leave out AND."
