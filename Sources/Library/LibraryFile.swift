@@ -42,8 +42,8 @@ public final class LibraryFile: Sendable {
         let report = Mutex<@Sendable (String) -> Void>({ _ in })
         let hasChanged = Atomic(false)
     }
-    /// True if the library can only be read, because its medium is mounted read-only or this user may not write it. Every
-    /// write throws ``LibraryError/permission(path:errno:)``.
+    /// True if the library can only be read, because its medium is mounted read-only or this user may not write it.
+    /// Every write throws ``LibraryError/permission(path:errno:)``.
     public var isReadOnly: Bool { readOnlyReason != nil }
     private let readOnlyReason: Errno?
     /// True if opening has created this library.
@@ -143,8 +143,8 @@ public final class LibraryFile: Sendable {
     ///
     /// Before a library of an earlier version is migrated, a checked backup is made in its folder `backups`; see
     /// ``updateBackup``. A file that is damaged, or that a newer Bookplate or another program has written or altered,
-    /// is left as it is, byte for byte. A library on a medium that is mounted read-only, or without write permission, can
-    /// be read; see ``isReadOnly``.
+    /// is left as it is, byte for byte. A library on a medium that is mounted read-only, or without write permission,
+    /// can be read; see ``isReadOnly``.
     ///
     /// - Parameters:
     ///   - device: the device's name in captures and changes; the host name by default.
@@ -278,8 +278,8 @@ public final class LibraryFile: Sendable {
     /// would then belong to the wrong user. Sources: https://www.sqlite.org/wal.html#readonly and
     /// https://www.sqlite.org/uri.html#uriimmutable
     ///
-    /// - Throws: ``LibraryError/permission(path:errno:)`` if there is only a log, which cannot be read without its index,
-    ///   or if the schema is older, because the library cannot be migrated.
+    /// - Throws: ``LibraryError/permission(path:errno:)`` if there is only a log, which cannot be read without its
+    ///   index, or if the schema is older, because the library cannot be migrated.
     private static func openReadOnly(_ location: LibraryLocation, _ reason: Errno) throws -> DatabaseQueue {
         let path = location.path
         if reason != .readOnlyFileSystem, let network = try FileSystemKind.network(at: folder(of: path)) {

@@ -54,6 +54,11 @@ public func storedNames(in folder: String) throws(FileError) -> [[UInt8]] { try 
 extension FilePath {
     /// Creates a path from the bytes of a name, which need not be valid text. A zero byte ends the path.
     public init(bytes: some Sequence<UInt8>) {
-        self.init(platformString: bytes.map { CChar(truncatingIfNeeded: $0) } + [0])
+        let terminated = Array(bytes) + [0]
+        self = terminated.withUnsafeBufferPointer { buffer in
+            buffer.withMemoryRebound(to: CInterop.PlatformChar.self) { characters in
+                characters.baseAddress.map { FilePath(platformString: $0) } ?? FilePath()
+            }
+        }
     }
 }

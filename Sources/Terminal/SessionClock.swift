@@ -8,7 +8,7 @@ package enum SessionClock {
         case stop
         /// The person wants the terminal back; the time goes on.
         case leave
-        /// What was timed has ended elsewhere.
+        /// The session has ended elsewhere.
         case ended
     }
 

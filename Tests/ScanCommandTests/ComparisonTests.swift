@@ -9,7 +9,7 @@ import Testing
     /// The commands that are only parsed, because they open an editor, or run until they are ended.
     static let onlyParsed: Set = ["scan library edit dune", "scan events --json"]
 
-    /// What must have been done before some of the commands.
+    /// The commands that must be run before some of the commands.
     static let before = [
         "scan library list filter:short -dune": "scan filter add short pages:..600",
         "scan library duplicates": "scan library add --title Dune --author 'Frank Herbert'",

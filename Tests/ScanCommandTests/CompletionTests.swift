@@ -264,7 +264,7 @@ import Testing
 
     // MARK: In the shells
 
-    /// What is typed, and the beginning of the arguments with which the program then runs, each in brackets.
+    /// The typed text, and the beginning of the arguments with which the program then runs, each in brackets.
     private static let typed: [(keys: String, arguments: String)] = [
         ("scan lib\t", "[library]"),
         ("scan --ima\t", "[--image]"),

@@ -11,8 +11,10 @@ import Testing
     /// source, a terminal, a second disk or a certain time of day, or run until they are ended.
     static let onlyParsed = [
         "scan --device", "scan --frames", "scan --hub", "scan --image imprint.jpg", "scan decode --ocr", "scan devices",
-        "scan doctor", "scan events", "scan find", "scan hub leave", "scan hub pair", "scan hub revoke", "scan hub send",
-        "scan index update", "scan kiosk", "scan backup /media", "scan restore", "scan reader pin", "scan reader unlock",
+        "scan doctor", "scan events", "scan find", "scan hub leave", "scan hub pair", "scan hub revoke",
+        "scan hub send",
+        "scan index update", "scan kiosk", "scan backup /media", "scan restore", "scan reader pin",
+        "scan reader unlock",
         // Only Google Books would know this publisher.
         "scan library sources 9780441478125 --take",
         // The words fit both books.
@@ -74,7 +76,7 @@ import Testing
         "scan session start dune --start \"$(date -u -d '1 hour ago' +%Y-%m-%dT%H:%M:%SZ)\""
     private static let anna = "scan reader add Anna --first Ben"
 
-    /// What must have been done before the examples that contain a text, as shell commands.
+    /// The shell commands that must be run before the examples that contain a text.
     static let before: [(text: String, command: String)] = [
         ("intake confirm --yes", "scan library delete 9780441478125; scan --isbn 9780441478125 || true"),
         ("intake edit", "scan --isbn 9783161484100 || true"), ("intake skip", "scan --isbn 9783161484100 || true"),

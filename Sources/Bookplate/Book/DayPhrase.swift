@@ -1,7 +1,7 @@
 extension CalendarDay {
-    /// Creates the day, month or year that a person means: `2026-11-21`, `2026-11`, `2026`, `today`, `yesterday`, `-3d`,
-    /// `-2w`, `-6m`, `-1y`, `3 days ago`, `a week ago`, `monday`, `last monday`, `this month`, `last year`. A weekday
-    /// without "last" is today or one of the six days before; with "last", it is before today. Case is ignored.
+    /// Creates the day, month or year that a person means: `2026-11-21`, `2026-11`, `2026`, `today`, `yesterday`,
+    /// `-3d`, `-2w`, `-6m`, `-1y`, `3 days ago`, `a week ago`, `monday`, `last monday`, `this month`, `last year`. A
+    /// weekday without "last" is today or one of the six days before; with "last", it is before today. Case is ignored.
     ///
     /// - Returns: `nil` for any other text.
     public init?(phrase: String, today: CalendarDay) {

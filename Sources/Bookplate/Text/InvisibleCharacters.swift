@@ -65,8 +65,8 @@ extension Unicode.Scalar {
     /// True for the characters of an emoji, its modifiers and its variation selector.
     private var isPartOfEmoji: Bool { value > 0xFF && properties.isEmoji || value == 0xFE0F }
 
-    /// True for the blocks of the scripts whose letters take another shape beside others: from Arabic to Sinhala, Tibetan
-    /// and Myanmar, Khmer and Mongolian, and those that were added later.
+    /// True for the blocks of the scripts whose letters take another shape beside others: from Arabic to Sinhala,
+    /// Tibetan and Myanmar, Khmer and Mongolian, and those that were added later.
     private var isShaped: Bool {
         switch value {
         case 0x0600..<0x0E00, 0x0F00..<0x10A0, 0x1780..<0x18B0, 0xA800..<0xAC00, 0xFB50..<0xFE00, 0xFE70..<0xFEFF,

@@ -23,7 +23,7 @@ public struct ChangeFeed: Sendable {
     /// The maximum number of logged rows in which the copies of one event are searched for; an import has millions.
     fileprivate static let maxRows = 20_000
 
-    /// What was known of a change. A change that is continued gets more rows.
+    /// The state of a change when it was last read. A change that is continued gets more rows.
     fileprivate struct Known: Equatable {
         var lastRow: Int64
         var isUndone: Bool

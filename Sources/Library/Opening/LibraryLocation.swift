@@ -26,9 +26,9 @@ struct LibraryLocation {
         mode = (try? fileMode(in: folder(of: path))) ?? 0o600
     }
 
-    /// Returns the reason why a library that is there can only be read: EROFS if its file system is mounted read-only, or
-    /// EACCES if this user may not write the file, or may not create SQLite's side files in its folder. Returns `nil` if
-    /// the library can be written, if there is none, or if it cannot even be read.
+    /// Returns the reason why a library that is there can only be read: EROFS if its file system is mounted read-only,
+    /// or EACCES if this user may not write the file, or may not create SQLite's side files in its folder. Returns
+    /// `nil` if the library can be written, if there is none, or if it cannot even be read.
     func reasonForReadingOnly() throws(LibraryError) -> Errno? {
         guard let facts = try fileFacts(path), facts.st_mode & S_IFMT == S_IFREG, facts.st_size > 0,
             access(path, R_OK) == 0

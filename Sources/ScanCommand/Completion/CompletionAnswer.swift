@@ -16,7 +16,7 @@ struct CompletionCandidate: Equatable {
     }
 }
 
-/// What a shell offers for a word.
+/// The words and files that a shell offers for a word.
 struct CompletionAnswer {
     /// Files and folders, which the shell finds itself.
     enum Files: Equatable {

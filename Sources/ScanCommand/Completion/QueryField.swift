@@ -27,8 +27,8 @@ extension QueryField {
         }
     }
 
-    /// Returns a value as it is written after the colon. The shell quotes the spaces in it, so that field and value stay
-    /// one argument; quotation marks within the argument are kept up if the typed text has begun them.
+    /// Returns a value as it is written after the colon. The shell quotes the spaces in it, so that field and value
+    /// stay one argument; quotation marks within the argument are kept up if the typed text has begun them.
     static func written(_ value: String, after typed: Substring) -> String {
         typed.hasPrefix("\"") ? "\"\(value)\"" : value
     }

@@ -24,8 +24,8 @@ package enum PromptInput: Sendable {
         case second
     }
 
-    /// Passes on the station's news and the person's answers, in the order in which they arrive, and reports each second
-    /// that passes. All this ends with the events.
+    /// Passes on the station's news and the person's answers, in the order in which they arrive, and reports each
+    /// second that passes. All this ends with the events.
     func send(beside station: Station, to events: AsyncStream<Event>.Continuation) {
         let listening = Task { for await item in station.news { events.yield(.news(item)) } }
         let answers = Task {
