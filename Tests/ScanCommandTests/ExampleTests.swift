@@ -57,6 +57,7 @@ import Testing
         scan library add --title Beowulf --author "JRR Tolkien"
         scan library add --title "The Casual Vacancy" --author "J.K. Rowling" --author "Penguin Classics"
         scan session add dune --start "$(date -u -d '2 hours ago' +%Y-%m-%dT%H:%M:%SZ)" --minutes 30 --to-page 60
+        scan reading page dune 61
         scan note add dune "The spice must flow."
         scan quote add dune "Fear is the mind-killer." --page 8
         scan tag add unused

@@ -158,7 +158,7 @@ private struct QueryScanner {
         result.text = words.joined(separator: " ")
         result.condition = rest.isEmpty ? nil : rest.count == 1 ? rest[0] : .all(rest)
         // A text without words finds nothing, instead of everything.
-        if result.isEmpty, result.sort == nil, result.ignored.isEmpty, !characters.allSatisfy(\.isWhitespace) {
+        if result.isEmpty, result.sort == nil, result.ignored.isEmpty {
             result.text = text
         }
         return result

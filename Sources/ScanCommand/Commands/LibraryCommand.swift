@@ -322,12 +322,12 @@ struct LibraryEditCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        guard !isOpen || form || chosen.isGiven || EditedFile.isPossible else {
+            throw ValidationError("Say what to change, such as --title or --shelf.")
+        }
         let library = try Wiring(settings: paths.settings()).requireLibrary()
         guard !chosen.isGiven else { return try await changeFound(in: library) }
         guard isOpen else { return show(try await change(in: library)) }
-        guard form || EditedFile.isPossible else {
-            throw ValidationError("Say what to change, such as --title or --shelf.")
-        }
         let before = try await library.book(named: named.name, choosing: Asking.canChoose(json: output.json))
         try before.checkOutsideTrash()
         let edited = try await form ? fillForm(before, library) : BookText.edit(before, in: library)
