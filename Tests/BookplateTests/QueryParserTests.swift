@@ -29,7 +29,7 @@ private func mistake(in text: String, filters: [SavedFilter] = []) -> QueryMista
         ("Quote: Unquote", "Quote: Unquote"), ("http://example.org/a", "http://example.org/a"),
         ("C++ primer", "C++ primer"),
         ("sci-fi", "sci-fi"), ("Dune - Messiah", "Dune Messiah"), ("f(x)", "f(x)"), ("main()", "main()"), (":)", ":)"),
-        ("smile :) now", "smile now"), ("OR", "OR"), ("or else", "or else"), ("¿", "¿"),
+        ("smile :) now", "smile now"), ("(dune -)", "dune"), ("OR", "OR"), ("or else", "or else"), ("¿", "¿"),
         ("Foundation (Book 1)", "Foundation Book 1"),
         ("O\"Brien", "O\"Brien"), ("titel:x", "titel:x"), ("a title- b", "a b"), ("3+ 4-", "3+ 4-"),
     ]
@@ -107,7 +107,8 @@ private func mistake(in text: String, filters: [SavedFilter] = []) -> QueryMista
         ("tag:\"\"", "tag:\"\""), ("(tag:a", "("), ("a \"b", "\""), ("a OR", "OR"), ("a OR OR b", "OR"),
         ("missing:hat", "missing:hat"), ("is:new", "is:new"),
         ("added:soon", "added:soon"), ("added:2025..2024", "added:2025..2024"), ("readby:ben", "readby:ben"),
-        ("filter:gone", "filter:gone"), ("isbn:abc", "isbn:abc"), ("id:a%b", "id:a%b"), ("rating:4.1", "rating:4.1"),
+        ("filter:gone", "filter:gone"), ("isbn:abc", "isbn:abc"), ("isbn:-", "isbn:-"), ("dune title:???", "title:???"),
+        ("-note:\"!\"", "-note:\"!\""), ("id:a%b", "id:a%b"), ("rating:4.1", "rating:4.1"),
     ]
 
     @Test(arguments: mistakes)
@@ -162,6 +163,28 @@ private func mistake(in text: String, filters: [SavedFilter] = []) -> QueryMista
             SavedFilter(name: "f\(level)", query: String(repeating: "tag:a filter:f\(level + 1) ", count: 40))
         }
         #expect(mistake(in: "filter:f0", filters: doubling) != nil)
+        // The last filter has no condition at all.
+        let empty = (0..<7).map { level in
+            SavedFilter(name: "f\(level)", query: String(repeating: "filter:f\(level + 1) ", count: 200))
+        }
+        let tooMany = mistake(in: "filter:f0", filters: empty + [SavedFilter(name: "f7", query: "+title")])
+        #expect(tooMany?.reason.contains("A query has at most 100 conditions") == true)
+    }
+
+    @Test(arguments: [
+        ("isbn:abc", "\"abc\" is not the beginning of an ISBN. Write isbn:978014"),
+        ("id:a%b", "\"a%b\" is not the end of an id. Write id:3f9a1c"),
+        ("readby:ben", "\"ben\" is not a reader. Write readby:Anna, readby:nobody"),
+        ("filter:gone", "There is no saved filter \"gone\". There are filter:\"to lend\", filter:\"a \\\"b\\\"\""),
+    ])
+    func `suggests conditions as they are typed`(text: String, reason: String) throws {
+        let filters = [SavedFilter(name: "to lend", query: "tag:a"), SavedFilter(name: "a \"b\"", query: "tag:b")]
+        #expect(mistake(in: text, filters: filters)?.reason == reason)
+        for filter in filters {
+            #expect(
+                try parse(QueryField.filter.condition(filter.name), filters: filters) == parse(filter.query),
+                "\(filter)")
+        }
     }
 
     @Test(arguments: [
@@ -169,7 +192,8 @@ private func mistake(in text: String, filters: [SavedFilter] = []) -> QueryMista
         (["-shelf:living room"], "-shelf:\"living room\""),
         (["author:camus -tag:sf"], "author:camus -tag:sf"), (["author:camus pages:..200"], "author:camus pages:..200"),
         (["author:a OR author:b"], "author:a OR author:b"), (["(tag:a OR tag:b c)"], "(tag:a OR tag:b c)"),
-        (["tag:\"a b\""], "tag:\"a b\""), (["Dune: Messiah"], "Dune: Messiah"), (["title:x +title"], "title:x +title"),
+        (["tag:\"a b\""], "tag:\"a b\""), (["Dune: Messiah"], "Dune: Messiah"),
+        (["title:a b\\"], "title:a b\\"), (["title:x +title"], "title:x +title"),
     ])
     func `quotes an argument whose quotation marks the shell has removed`(arguments: [String], query: String) {
         #expect(QueryParser.query(fromArguments: arguments) == query)

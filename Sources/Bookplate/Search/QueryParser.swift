@@ -110,7 +110,8 @@ public struct QueryParser: Sendable {
             let value = argument[argument.index(after: colon)...]
             let words = value.split(whereSeparator: \.isWhitespace)
             let isValue =
-                words.count > 1 && value.first?.isWhitespace == false && !value.contains(where: { "\"()".contains($0) })
+                words.count > 1 && value.first?.isWhitespace == false
+                && !value.contains(where: { "\"()\\".contains($0) })
                 && words.allSatisfy { $0 != "OR" && !$0.hasPrefix("-") && !$0.hasPrefix("+") && !isField($0) }
             return isValue ? "\(argument[...colon])\"\(value)\"" : argument
         }.joined(separator: " ")
@@ -193,13 +194,16 @@ private struct QueryScanner {
             // At the very beginning, OR is a word.
             if isAt("OR"), !(found.isEmpty && position == 0) { break }
             let start = position
-            guard let term = try term(depth: depth, isGroup: isGroup) else { continue }
+            let term = try term(depth: depth, isGroup: isGroup)
+            // Parts without a condition count as well, so that saved filters that contain one another several times
+            // stay cheap even if nothing is in the last of them.
             conditions += 1
             guard conditions <= QueryParser.mostConditions else {
                 try report("A query has at most \(QueryParser.mostConditions) conditions", start..<position)
                 position = characters.count
                 break
             }
+            guard let term else { continue }
             switch (found.last, term) {
             case (.words(let before), .words(let word)): found[found.count - 1] = .words("\(before) \(word)")
             case (_, .all(let terms)): found += terms
@@ -215,7 +219,7 @@ private struct QueryScanner {
     private mutating func term(depth: Int, isGroup: Bool) throws(QueryMistake) -> BookCondition? {
         if readSort(isGroup: isGroup) { return nil }
         let start = position
-        if peek() == "-", let next = peek(1), !next.isWhitespace, next != "-" {
+        if peek() == "-", let next = peek(1), !next.isWhitespace, next != "-", !(isGroup && next == ")") {
             position += 1
             return try atom(from: start, depth: depth, isGroup: isGroup).map { .not($0) }
         }
@@ -294,7 +298,6 @@ private struct QueryScanner {
         }
         guard let sort = BookQuery.Sort(rawValue: String(word).lowercased()) else { return false }
         position = end
-        // In a saved filter, the order counts only if the query itself has none.
         result.sort = sort
         result.isReversed = isAscending != sort.isAscending
         return true
@@ -386,8 +389,12 @@ private struct QueryScanner {
         if !isQuoted, value.lowercased() == "none", let missing = field.missing { return .lacks(missing) }
         switch field {
         case .title, .subtitle, .author, .series, .publisher, .genre, .note, .quote:
-            guard let text = BookText(rawValue: field.rawValue), hasWords(value) else { return nil }
-            return .text(text, value, isPhrase: isQuoted)
+            // Left out in silence, the condition would let every book match.
+            if let text = BookText(rawValue: field.rawValue), hasWords(value) {
+                return .text(text, value, isPhrase: isQuoted)
+            }
+            try report("\"\(value.prefix(40))\" has no letters or digits to search for", place)
+            return nil
         case .tag: return Self.name(value, isQuoted) { .tag($0, isBeginning: $1) }
         case .shelf: return Self.name(value, isQuoted) { .shelf($0, isBeginning: $1) }
         case .status:
@@ -399,12 +406,14 @@ private struct QueryScanner {
             return try refuse(field, value, "a format", Metadata.Format.allCases.map(\.rawValue), place)
         case .isbn:
             let digits = value.lowercased().filter { $0 != "-" && $0 != " " }
-            if digits.utf8.allSatisfy({ 0x30...0x39 ~= $0 || $0 == UInt8(ascii: "x") }) { return .isbn(digits) }
-            return try refuse(field, value, "the beginning of an ISBN", [field.example], place)
+            if !digits.isEmpty, digits.utf8.allSatisfy({ 0x30...0x39 ~= $0 || $0 == UInt8(ascii: "x") }) {
+                return .isbn(digits)
+            }
+            return try refuse(field, value, "the beginning of an ISBN", ["978014"], place)
         case .id:
             let id = value.lowercased()
             if id.utf8.count <= 64, id.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "-" }) { return .id(id) }
-            return try refuse(field, value, "the end of an id", [field.example], place)
+            return try refuse(field, value, "the end of an id", ["3f9a1c"], place)
         case .pages:
             if let range = Self.range(value, digits: 6) { return .pages(range) }
             return try refuse(field, value, "a number of pages or a range", ["200", "..200", "200..400"], place)
@@ -442,7 +451,7 @@ private struct QueryScanner {
     private mutating func refuse(
         _ field: QueryField, _ value: String, _ what: String, _ allowed: [String], _ place: Range<Int>
     ) throws(QueryMistake) -> BookCondition? {
-        let list = allowed.map { "\(field.rawValue):\($0)" }.joined(separator: ", ")
+        let list = allowed.map(field.condition).joined(separator: ", ")
         try report("\"\(value.prefix(40))\" is not \(what). Write \(list)", place)
         return nil
     }
@@ -512,7 +521,7 @@ private struct QueryScanner {
     /// Reads a saved filter in place of its name.
     private mutating func saved(_ name: String, _ place: Range<Int>) throws(QueryMistake) -> BookCondition? {
         guard let filter = context.filters.first(where: { $0.isNamed(name) }) else {
-            let names = context.filters.map { "filter:\($0.name)" }.joined(separator: ", ")
+            let names = context.filters.map { QueryField.filter.condition($0.name) }.joined(separator: ", ")
             try report(
                 "There is no saved filter \"\(name.prefix(40))\""
                     + (names.isEmpty ? ". To save one, run 'scan filter add'" : ". There are \(names)"), place)
@@ -522,14 +531,15 @@ private struct QueryScanner {
             try report("The saved filter \"\(filter.name)\" contains itself", place)
             return nil
         }
+        // Readers and filters that the query names may have gone since it was saved.
         var inner = QueryScanner(filter.query, context, isLenient: true)
         (inner.open, inner.conditions) = (open + [filter.id.rawValue], conditions)
         let found = try inner.alternatives(depth: 20, isGroup: false)
         conditions = inner.conditions
-        // Readers and filters may have gone since.
         if let mistake = inner.result.ignored.first {
             try report("In the saved filter \"\(filter.name)\": \(mistake.reason)", place)
         }
+        // The order of a saved filter counts only if the query itself has none.
         if result.sort == nil { (result.sort, result.isReversed) = (inner.result.sort, inner.result.isReversed) }
         return found
     }
@@ -546,6 +556,15 @@ extension BookQuery.Sort {
 }
 
 extension QueryField {
+    /// Returns the condition with a value as a person types it: a value of several words, or with quotation marks or
+    /// parentheses, is put in quotation marks.
+    public func condition(_ value: String) -> String {
+        guard value.contains(where: { $0.isWhitespace || "\"“”„«»()".contains($0) }) else {
+            return "\(rawValue):\(value)"
+        }
+        return "\(rawValue):\"\(value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))\""
+    }
+
     /// A condition with the field.
     public var example: String {
         let value =
@@ -559,7 +578,7 @@ extension QueryField {
             case .note: "borrowed"
             case .quote: "fear"
             case .tag: "sf"
-            case .shelf: "\"Living room\""
+            case .shelf: "Living room"
             case .status: "reading"
             case .language: "de"
             case .format: "audiobook"
@@ -570,14 +589,14 @@ extension QueryField {
             case .rating: "4.."
             case .added: "-30d.."
             case .started: "2024"
-            case .finished: "\"last month\""
+            case .finished: "last month"
             case .has: "isbn"
             case .missing: "cover"
             case .is: "favourite"
             case .readby: "nobody"
-            case .filter: "\"to lend\""
+            case .filter: "to lend"
             }
-        return "\(rawValue):\(value)"
+        return condition(value)
     }
 
     /// The field that a book lacks if the value is `none`.

@@ -54,7 +54,7 @@ struct FilterCommand: AsyncParsableCommand {
             _ = try await library.parse(query.text)
             let (filter, change) = try await library.saveFilter(name, query.text, at: Date())
             if output.json { return Output.shared.printLine(filter.json) }
-            Output.shared.printChange(["Saved: filter:\(filter.reference)"], change, unchanged: "Saved already.")
+            Output.shared.printChange(["Saved: \(filter.reference)"], change, unchanged: "Saved already.")
         }
     }
 
@@ -72,7 +72,7 @@ struct FilterCommand: AsyncParsableCommand {
             let (filter, change) = try await library.renameFilter(id, to: newName, at: Date())
             if output.json { return Output.shared.printLine(filter.json) }
             Output.shared.printChange(
-                ["Renamed: filter:\(filter.reference)"], change, unchanged: "The filter has this name already.")
+                ["Renamed: \(filter.reference)"], change, unchanged: "The filter has this name already.")
         }
     }
 
@@ -137,8 +137,8 @@ extension LibraryFile {
 }
 
 extension SavedFilter {
-    /// The name as it is written after `filter:`.
-    fileprivate var reference: String { name.contains(where: \.isWhitespace) ? "\"\(name.oneLine)\"" : name.oneLine }
+    /// The condition that names the filter.
+    fileprivate var reference: String { QueryField.filter.condition(name.oneLine) }
 }
 
 extension QueryField {
