@@ -89,7 +89,8 @@ extension LibraryFile: EditableShelf {
 
     /// Applies a person's edit to editions and copies, as ``update(_:continuing:at:_:)`` does to copies.
     ///
-    /// - Parameter day: the day of a new status; `nil` for today.
+    /// - Parameter day: the day of the status. As in ``Tracker/set(_:on:_:)``, it replaces the old day even if the status
+    ///   stays the same. If it is `nil`, a new status gets today.
     public func updateBooks(
         _ ids: [ID<Copy>], continuing earlier: ID<Change>?, on day: CalendarDay? = nil, at now: Date,
         _ change: @escaping @Sendable (inout Book) throws -> Void
@@ -106,11 +107,10 @@ extension LibraryFile: EditableShelf {
                 if tagNames(of: wanted.copy) == tagNames(of: stored.book.copy) {
                     wanted.copy.tags = stored.book.copy.tags
                 }
-                guard wanted != stored.book else { continue }
                 if wanted.edition != stored.book.edition { try updateEdition(db, stored, to: wanted.edition) }
-                try updateCopy(db, stored, to: wanted.copy)
-                try updateStatus(db, stored, to: wanted, on: day, self.moment(db, now))
-                titles.append(stored.book.displayTitle)
+                if wanted.copy != stored.book.copy { try updateCopy(db, stored, to: wanted.copy) }
+                let hasSteps = try updateStatus(db, stored, to: wanted, on: day, self.moment(db, now))
+                if hasSteps || wanted != stored.book { titles.append(stored.book.displayTitle) }
             }
             return (titles.count, try summary("edited ", titles, of: logged, db))
         }
@@ -272,17 +272,21 @@ private func tagNames(of copy: Copy) -> Set<String> {
 
 /// Stores a status that a person has set, with everything that the tracker's rules derive from it.
 ///
+/// - Returns: false if the status and its day stay the same.
 /// - Throws: ``ReadingRefusal/sessionRunning(title:)`` if a session would go on.
+@discardableResult
 private func updateStatus(
     _ db: Database, _ stored: StoredBook, to book: Book, on day: CalendarDay? = nil, _ moment: Tracker.Moment
-) throws {
+) throws -> Bool {
     let copy = stored.book.copy
     if let running = try StoredSessions.running(db, of: copy.id, leavingFor: book.copy.status, from: copy.status) {
         throw ReadingRefusal.sessionRunning(title: running.displayTitle)
     }
     var tracker = Tracker(
         status: copy.status, readings: copy.readings, pageCount: book.edition.metadata.storable.pageCount)
-    try StoredTracker.store(tracker.set(book.copy.status, on: day, moment), of: stored.copyRow, db)
+    let steps = try tracker.set(book.copy.status, on: day, moment)
+    try StoredTracker.store(steps, of: stored.copyRow, db)
+    return !steps.isEmpty
 }
 
 /// Saves confirmed books inside one change. What is a reader's own is saved for the reader whom the preset names.

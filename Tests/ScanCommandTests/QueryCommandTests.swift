@@ -86,6 +86,10 @@ import Testing
             #expect(try scan.run("undo").status == 0)
             #expect(try titles(scan.run("library", "list", "--json", "filter:lend")) == ["Earthsea"])
             #expect(try scan.run("filter", "delete", "nothing").status == 3)
+
+            #expect(try scan.run("reader", "add", "Anna", "--first", "Ben").status == 0)
+            #expect(try scan.run("filter", "add", "shared", "readby:ben").status == 0)
+            #expect(try titles(scan.run("library", "list", "--json", "filter:shared")) == ["Emma"])
         }
     }
 
@@ -167,7 +171,13 @@ import Testing
             let read = try scan.run("reading", "finish", "--query", "tag:sf", "--on", "2019", "--rating", "4", "--yes")
             #expect(read.status == 0, "\(read.err)")
             #expect(try listed(scan, "finished:2019", "status:read", "rating:4") == ["Dune", "Earthsea"])
-            #expect(try scan.run("reading", "reset", "--query", "finished:2019", "--yes").status == 0)
+            // As for a single book, the day replaces that of a book that has the status already.
+            let again = try scan.run("reading", "finish", "--query", "dune", "--on", "2020-05", "--yes", "--json")
+            #expect(try again.objects().first?["changed"] as? Int == 1, "\(again.err)")
+            #expect(try listed(scan, "finished:2020") == ["Dune"])
+            let same = try scan.run("reading", "finish", "--query", "dune", "--on", "2020-05", "--yes", "--json")
+            #expect(try same.objects().first?["changed"] as? Int == 0, "\(same.err)")
+            #expect(try scan.run("reading", "reset", "--query", "finished:2019..2020", "--yes").status == 0)
             #expect(try listed(scan, "status:toread") == ["Dune", "Earthsea"])
 
             let csv = try scan.run("export", "csv", "--query", "tag:sf")

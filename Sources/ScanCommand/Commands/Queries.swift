@@ -34,11 +34,11 @@ extension LibraryFile {
     /// - Throws: ``CommandError``, which points at the mistake.
     func parse(_ text: String, localTime: LocalTime = .current) async throws -> ParsedQuery {
         let names = text.lowercased()
-        // Most queries name neither a reader nor a filter.
+        // Most queries name neither a reader nor a filter. A filter can name a reader.
+        let filters = names.contains("filter:") ? try await savedFilters() : []
         let context = QueryContext(
             today: CalendarDay(localTime.now, in: localTime.zone),
-            readers: names.contains("readby:") ? try await readers() : [],
-            filters: names.contains("filter:") ? try await savedFilters() : [])
+            readers: names.contains("readby:") || !filters.isEmpty ? try await readers() : [], filters: filters)
         do throws(QueryMistake) {
             return try QueryParser(context).parse(text)
         } catch {
