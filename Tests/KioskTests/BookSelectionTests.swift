@@ -148,7 +148,7 @@ import Testing
         arguments: [
             (#"{"query": "", "ids": ["a"]}"#, 400, "missingField"), (#"{}"#, 400, "missingField"),
             (#"{"query": "colour=red"}"#, 400, "badQuery"), (#"{"query": "", "after": "nowhere"}"#, 400, "badQuery"),
-            (#"{"query": ["a"]}"#, 400, nil),
+            (#"{"query": ["a"]}"#, 400, nil), (#"{"query": "q=tag:sf+rating:x"}"#, 400, "badQuery"),
         ] as [(String, Int, String?)])
     func `are selected by a query of the Library page`(_ body: String, _ status: Int, _ code: String?) async throws {
         try await withKiosk { client in

@@ -202,6 +202,16 @@ import Testing
         }
     }
 
+    @Test func `an order that the search names can be reversed`() async throws {
+        try await withKiosk { client in
+            try await add(client, "Dune", "")
+            let page = try await client.get("/library?q=title-&view=grid")
+            #expect(page.text.contains("href=\"/library?q=title-&amp;view=grid&amp;sort=title\""))
+            let ascending = try await client.get("/library?q=title-&sort=title")
+            #expect(ascending.text.contains("href=\"/library?q=title-&amp;sort=title&amp;reverse=1\""))
+        }
+    }
+
     @Test func `pages follow one another without gaps or duplicates`() async throws {
         try await withKiosk { client in
             for number in 1...7 { try await add(client, "Book \(number)") }

@@ -143,7 +143,7 @@ struct BookSelection: Decodable, Sendable {
     ///
     /// - Returns: the ids in order and without duplicates, and the position where the next piece begins; the position
     ///   is `nil` after the last piece.
-    /// - Throws: ``RequestRefusal``, ``SearchRefusal``.
+    /// - Throws: ``RequestRefusal``, ``SearchRefusal``, ``QueryMistake``.
     func copies(_ parts: KioskParts, _ context: KioskContext, piece: Int = Self.piece) async throws -> (
         ids: [ID<Copy>], next: String?
     ) {
@@ -151,7 +151,7 @@ struct BookSelection: Decodable, Sendable {
         case (let ids?, nil): return (try Self.checked(ids), nil)
         case (nil, let text?):
             guard text.utf8.count <= 16_000 else { throw Self.refusal }
-            var query = try await context.libraryAddress(text, parts.ports, isTyped: true).query
+            var query = try await search(text, parts, context)
             (query.after, query.limit, query.countLimit) = (after, piece, 0)
             let found = try await context.library.books(matching: query)
             let except = except ?? []
@@ -166,11 +166,19 @@ struct BookSelection: Decodable, Sendable {
     /// delete.
     func checkCount(_ parts: KioskParts, _ context: KioskContext) async throws {
         guard let count, let text = query else { return }
-        var query = try await context.libraryAddress(text, parts.ports, isTyped: true).query
+        var query = try await search(text, parts, context)
         (query.limit, query.countLimit) = (1, .max)
         guard try await context.library.books(matching: query).total - (except?.count ?? 0) > count else { return }
         throw RequestRefusal(
             .moreThanAsked, "The trash now contains more books than you confirmed. Check them, and confirm again.")
+    }
+
+    /// Parses the search as the page does, but refuses one with a mistake. The page leaves out wrong parts, so that it
+    /// shows more books than the person means to change.
+    private func search(_ text: String, _ parts: KioskParts, _ context: KioskContext) async throws -> BookQuery {
+        let address = try await context.libraryAddress(text, parts.ports, isTyped: true)
+        if let mistake = address.ignored.first { throw mistake }
+        return address.query
     }
 
     private static func checked(_ ids: [String]) throws -> [ID<Copy>] {

@@ -166,6 +166,15 @@ extension LibraryAddress {
         return Self.address(rest)
     }
 
+    /// The address of the list in the opposite order; `nil` in the default order. It names the order, because one that
+    /// only the search names is not reversed.
+    var reversed: String? {
+        guard let sort = query.sort else { return nil }
+        let rest = kept.filter { $0.name != .sort && $0.name != .reverse }
+        let order = [Item(name: .sort, value: sort.rawValue)]
+        return Self.address(rest + order + (query.isReversed ? [] : [Item(name: .reverse, value: "1")]))
+    }
+
     /// Returns the address without one item. Other items with the same name are kept.
     func without(_ item: Item) -> String { Self.address(kept.filter { $0 != item }) }
 

@@ -36,7 +36,7 @@ struct LibraryPage: Sendable {
             "otherLook": address.setting(.view, address.isGrid ? nil : "grid"), "panel": address.panel,
             "statuses": Copy.Status.allCases.map { ["code": $0.rawValue, "label": texts("common.\($0.rawValue)")] },
         ]
-        if query.sort != nil { view["reversed"] = address.setting(.reverse, query.isReversed ? nil : "1") }
+        if let reversed = address.reversed { view["reversed"] = reversed }
         if let mistake = address.ignored.first {
             let part = mistake.query.dropFirst(mistake.place.lowerBound).prefix(mistake.place.count)
             view["ignored"] = texts("library.ignored", ["part": LibraryHit.short(String(part))])
