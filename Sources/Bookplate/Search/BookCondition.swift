@@ -3,7 +3,7 @@
 public indirect enum BookCondition: Sendable, Equatable {
     /// All conditions hold. An empty list holds for every book.
     case all([BookCondition])
-    /// At least one of the conditions holds.
+    /// At least one of the conditions holds. An empty list holds for no book.
     case any([BookCondition])
     case not(BookCondition)
 
@@ -16,7 +16,7 @@ public indirect enum BookCondition: Sendable, Equatable {
     /// Words, or a phrase, in one field.
     case text(BookText, String, isPhrase: Bool)
 
-    /// A tag or a shelf by its name, ignoring case and diacritics.
+    /// A tag or a shelf by its name, ignoring case and, for a tag, diacritics.
     ///
     /// - Parameter isBeginning: true if the name only begins with the text.
     case tag(String, isBeginning: Bool)

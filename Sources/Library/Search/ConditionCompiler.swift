@@ -55,7 +55,7 @@ struct ConditionCompiler {
         case .isOnWishlist: return .isOnWishlist(true)
         case .isFavourite: return .isFavourite(true)
         case .isbn(let digits):
-            return digits.isEmpty ? Clause(sql: "1") : matching("\"\(SearchField.number.rawValue)\(digits)\" *")
+            return matching("\"\(SearchField.number.rawValue)\(digits)\" *")
         case .id(let end):
             return Clause(
                 sql: """
@@ -75,6 +75,7 @@ struct ConditionCompiler {
     }
 
     private static func any(_ clauses: [Clause]) -> Clause {
+        guard !clauses.isEmpty else { return Clause(sql: "0") }
         let sources = clauses.compactMap(\.source)
         return Clause(
             sql: "(" + clauses.map { "(\($0.sql))" }.joined(separator: " OR ") + ")",
@@ -120,8 +121,9 @@ struct ConditionCompiler {
         QueryText(text, searchesAnnotations: searchesAnnotations, privateReader: privateReader)
     }
 
+    /// - Parameter text: the words; `nil` if there are none, as in ``BookQuery/text``, which then finds nothing.
     private func words(_ text: QueryText?) -> Clause {
-        guard let all = text?.all else { return Clause(sql: "1") }
+        guard let all = text?.all else { return Clause(sql: "0") }
         var clause = matching(all.match)
         clause.sql += " AND \(all.condition)"
         clause.arguments += all.arguments
@@ -171,7 +173,7 @@ struct ConditionCompiler {
             let query =
                 isPhrase
                 ? QueryText(phrase: text, isOpen: false, searchesAnnotations, privateReader) : queryText(text)
-            guard let query else { return Clause(sql: "1") }
+            guard let query else { return Clause(sql: "0") }
             let found = matching(query.match(in: fields))
             return Clause(
                 sql: "(\(found.sql) AND \(place))", arguments: found.arguments + values, source: found.source,

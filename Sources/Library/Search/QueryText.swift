@@ -150,12 +150,13 @@ extension QueryText {
 
     /// Returns the query for the books that have the words in some fields.
     func match(in fields: [SearchField]) -> String {
-        parts.map { part in
+        let words = parts.flatMap { part in
             switch part {
-            case .word(let word): condition(word, fields)
-            case .number(_, let words): words.map { condition($0, fields) }.joined(separator: " AND ")
+            case .word(let word): [word]
+            case .number(_, let words): words
             }
-        }.joined(separator: " AND ")
+        }
+        return words.map { condition($0, fields) }.joined(separator: " AND ")
     }
 
     private var everywhere: [SearchField] {
