@@ -71,16 +71,16 @@ package struct Chooser {
     mutating func press(_ key: Keyboard.Key) -> Step {
         switch key {
         case .enter: return matches.isEmpty ? .choosing : .taken(matches[selected])
-        case .escape, .end: return .cancelled
-        case .up: select(selected - 1)
-        case .down: select(selected + 1)
+        case .escape, .end, .control("d"), .control("g"): return .cancelled
+        case .up, .control("k"), .control("p"): select(selected - 1)
+        case .down, .control("j"), .control("n"): select(selected + 1)
         case .pageUp: select(selected - page)
         case .pageDown: select(selected + page)
         case .top: select(0)
         case .bottom: select(matches.count - 1)
         case .backspace: narrow(by: String(text.dropLast()))
-        case .character("\u{15}"): narrow(by: "")
-        case .character("\u{17}"): narrow(by: text.withoutLastWord)
+        case .control("u"): narrow(by: "")
+        case .control("w"): narrow(by: text.withoutLastWord)
         case .character(let character): narrow(by: text + String(character))
         case .paste(let pasted): narrow(by: text + pasted.oneLine)
         case .burst(var burst):
@@ -165,7 +165,7 @@ extension Chooser {
     ///
     /// - Returns: the place of the row; `nil` if the person takes none.
     package mutating func choose(with keyboard: Keyboard) async -> Int? {
-        let (style, isASCII) = (Output.shared.errorStyle, !localeIsUTF8())
+        let (style, isASCII) = (Output.shared.errorStyle, Output.shared.isASCII)
         let wipe = "\r\u{1B}[J"
         Interrupts.handle { "Nothing changed." }
         Interrupts.onLeaving { Output.shared.printRawNotice(wipe) }

@@ -42,9 +42,8 @@ package final class Keyboard: Sendable {
 
     /// Opens the terminal of this process.
     ///
-    /// - Parameter inList: true for a list that typed words narrow, in which letters cannot move. There, Ctrl-J and
-    ///   Ctrl-N are Down, Ctrl-K and Ctrl-P are Up, Ctrl-G is Esc, and Ctrl-W is passed on. What was typed before the
-    ///   list appeared is no answer to it, and is dropped.
+    /// - Parameter inList: true for a list that typed words narrow, in which letters cannot move, so that Ctrl-J is not
+    ///   Enter there. What was typed before the list appeared is no answer to it, and is dropped.
     /// - Returns: nil if there is no terminal, if the program runs in the background, or if no descriptors are left.
     package static func open(inList: Bool = false) -> Keyboard? {
         guard let terminal = try? FileDescriptor.open("/dev/tty", .readWrite, options: .closeOnExec) else { return nil }
@@ -143,26 +142,17 @@ package final class Keyboard: Sendable {
     /// numbers.
     private static let longestPaste = 64 << 10
 
-    /// The keys that control characters stand for in a list.
-    private static let listKeys: [UInt8: Key] = [
-        0x07: .escape, 0x0A: .down, 0x0B: .up, 0x0E: .down, 0x10: .up, 0x17: .character("\u{17}"),
-    ]
-
     /// Removes complete keys from the front of the bytes and returns the keys. An incomplete UTF-8 or escape sequence
     /// stays. Function keys are ignored.
     ///
     /// - Parameters:
     ///   - isWhole: true if no more bytes will arrive soon, so that a single Esc byte is the key Esc.
-    ///   - inList: true for the keys of a list (see ``open(inList:)``).
+    ///   - inList: true if LF is Ctrl-J, false if it is Enter (see ``open(inList:)``).
     static func parse(_ bytes: inout [UInt8], isWhole: Bool, inList: Bool = false) -> [Key] {
         var keys: [Key] = []
         while let first = bytes.first {
-            if inList, let key = listKeys[first] {
-                keys.append(key)
-                bytes.removeFirst()
-                continue
-            }
             switch first {
+            case 0x0A where inList: keys.append(.control("j"))
             case 0x0A, 0x0D: keys.append(.enter)
             case 0x09: keys.append(.tab)
             case 0x7F, 0x08: keys.append(.backspace)

@@ -35,7 +35,7 @@ package enum SessionClock {
                 for await press in keyboard.presses {
                     switch press.key {
                     case .enter, .character("s"), .character("S"): return .stop
-                    case .character("q"), .character("Q"), .end: return .leave
+                    case .character("q"), .character("Q"), .end, .control("d"): return .leave
                     default: continue
                     }
                 }

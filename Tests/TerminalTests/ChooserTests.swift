@@ -28,7 +28,9 @@ import Testing
     /// The keys that the signs in the tables stand for; other characters stand for themselves.
     private static let signs: [Character: Keyboard.Key] = [
         "↑": .up, "↓": .down, "⇞": .pageUp, "⇟": .pageDown, "↖": .top, "↘": .bottom, "⏎": .enter, "⎋": .escape,
-        "⌫": .backspace, "⌃": .character("\u{17}"), "✗": .character("\u{15}"), "∎": .end, "⇥": .tab,
+        "⌫": .backspace, "⌃": .control("w"), "✗": .control("u"), "∎": .end, "⇥": .tab, "ⓓ": .control("d"),
+        "ⓖ": .control("g"),
+        "ⓙ": .control("j"), "ⓚ": .control("k"), "ⓝ": .control("n"), "ⓟ": .control("p"),
     ]
 
     /// Types all keys.
@@ -69,6 +71,7 @@ import Testing
         ("9780441013593", ["Dune"], "Dune"), ("to read", ["Dune Messiah", "百年孤独"], "Dune Messiah"),
         ("dunes", [], nil), ("dunes⌫", ["Dune", "Dune Messiah"], "Dune"), ("dunes✗", all, "Dune"),
         ("dune mess⌃", ["Dune", "Dune Messiah"], "Dune"), ("dune mess  ⌃⌃", all, "Dune"), ("⌫⌃✗", all, "Dune"),
+        ("ⓙ", all, "Dune Messiah"), ("ⓝⓝ", all, "Émile"), ("↘ⓚ", all, "Émile"), ("↘ⓟⓟ", all, "Dune Messiah"),
         ("dunes↓↑⇟", [], nil), ("du⇥ne", ["Dune", "Dune Messiah"], "Dune"),
     ]
 
@@ -84,6 +87,7 @@ import Testing
         arguments: [
             ("⏎", .taken(0)), ("↓⏎", .taken(1)), ("mess⏎", .taken(1)), ("marquez⏎", .taken(3)), ("dunes⏎", .choosing),
             ("dunes⌫↓⏎", .taken(1)), ("⎋", .cancelled), ("dune⎋", .cancelled), ("∎", .cancelled),
+            ("ⓓ", .cancelled), ("duneⓖ", .cancelled),
         ] as [(String, Chooser.Step)])
     func `ends with a row, or without one`(keys: String, step: Chooser.Step) {
         var chooser = chooser()

@@ -165,13 +165,11 @@ import Testing
 
     @Test(
         arguments: [
-            ("\r", [.enter], [.enter]), ("\n", [.enter], [.down]), ("\u{0E}", [.control("n")], [.down]),
-            ("\u{10}", [.control("p")], [.up]),
-            ("\u{0B}", [.control("k")], [.up]), ("\u{07}", [.control("g")], [.escape]),
-            ("\u{17}", [.control("w")], [.character("\u{17}")]),
+            ("\r", [.enter], [.enter]), ("\n", [.enter], [.control("j")]),
+            ("\u{0E}\u{15}", [.control("n"), .control("u")], [.control("n"), .control("u")]),
             ("a\u{1B}[Bb", [.character("a"), .down, .character("b")], [.character("a"), .down, .character("b")]),
         ] as [(String, [Keyboard.Key], [Keyboard.Key])])
-    func `have control characters that move in a list`(sent: String, keys: [Keyboard.Key], inList: [Keyboard.Key]) {
+    func `are the same in a list, but for Control-J`(sent: String, keys: [Keyboard.Key], inList: [Keyboard.Key]) {
         var bytes = Array(sent.utf8)
         #expect(Keyboard.parse(&bytes, isWhole: false) == keys)
         bytes = Array(sent.utf8)
