@@ -76,7 +76,7 @@ let package = Package(
         .target(
             name: "Terminal",
             dependencies: [
-                domain, "Async", "Station", system, "SystemCalls",
+                domain, "Async", "Station", system, "SystemCalls", "Processes",
                 .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
             ]),
         .target(

@@ -3,8 +3,8 @@ import Foundation
 import SystemCalls
 import SystemPackage
 
-/// Runs an untrusted program that reads bytes and answers with bytes. The program inherits only its input, output and
-/// standard error, and it has ended when the call returns.
+/// Runs another program: an untrusted one that reads bytes and answers with bytes, or one with which a person works at
+/// the terminal. The program inherits only its standard input, output and error, and it has ended when the call returns.
 public enum ChildProcess {
     /// The program to run, its arguments and its environment.
     public struct Command: Sendable {
@@ -67,7 +67,7 @@ public enum ChildProcess {
             errors = nearErrors
             defer { try? farErrors.close() }
             do {
-                id = try Spawn.start(command, inputAndOutput: far, standardError: farErrors)
+                id = try Spawn.start(command, Streams(input: far, output: far, error: farErrors))
             } catch {
                 try? errors.close()
                 throw error
@@ -90,22 +90,43 @@ public enum ChildProcess {
         }
     }
 
-    /// Runs a program with which a person works at the terminal, such as an editor. Blocks until it has ended.
+    /// The standard streams of a program.
+    public struct Streams: Sendable {
+        let input: FileDescriptor
+        let output: FileDescriptor
+        let error: FileDescriptor
+
+        public init(input: FileDescriptor, output: FileDescriptor, error: FileDescriptor) {
+            (self.input, self.output, self.error) = (input, output, error)
+        }
+    }
+
+    /// Runs a program with which a person works at the terminal, such as an editor or a pager. Blocks until it has
+    /// ended.
     ///
     /// The program belongs to the process group of this process, so it may use the terminal, and Control-Z stops both.
-    /// While it runs, this process ignores Control-C and Control-\, which are meant for the program; see system(3).
+    /// While it runs, this process ignores Control-C and Control-\, which are meant for the program (see system(3)), and
+    /// writing to a pipe that the program has closed fails with EPIPE, without a signal.
     ///
-    /// - Parameters:
-    ///   - terminal: the program's standard input, output and error.
-    ///   - started: called with the id of the process.
+    /// - Parameter started: called with the id of the process while it runs.
     /// - Throws: ``ProcessError`` if the program cannot be started.
     public static func runAtTerminal(
-        _ command: Command, _ terminal: FileDescriptor, started: (pid_t) -> Void
+        _ command: Command, _ streams: Streams, started: (pid_t) -> Void
     ) throws(ProcessError) -> Status {
-        let keys = [SIGINT, SIGQUIT]
-        let actions = keys.map { signal($0, SIG_IGN) }
-        defer { for (key, action) in zip(keys, actions) { signal(key, action) } }
-        let id = try Spawn.start(command, inputAndOutput: terminal, standardError: terminal)
+        let signals = [SIGINT, SIGQUIT, SIGPIPE]
+        let actions = signals.map { number in
+            var (ignore, earlier) = (sigaction(), sigaction())
+            ignore.__sigaction_handler.sa_handler = SIG_IGN
+            sigaction(number, &ignore, &earlier)
+            return earlier
+        }
+        defer {
+            for (number, action) in zip(signals, actions) {
+                var action = action
+                sigaction(number, &action, nil)
+            }
+        }
+        let id = try Spawn.start(command, streams)
         started(id)
         return reap(id)
     }
@@ -271,7 +292,7 @@ private struct Exchange {
 /// given environment.
 private enum Spawn {
     static func start(
-        _ command: ChildProcess.Command, inputAndOutput: FileDescriptor, standardError: FileDescriptor
+        _ command: ChildProcess.Command, _ streams: ChildProcess.Streams
     ) throws(ProcessError) -> pid_t {
         var actions = posix_spawn_file_actions_t()
         var attributes = posix_spawnattr_t()
@@ -281,9 +302,9 @@ private enum Spawn {
             posix_spawn_file_actions_destroy(&actions)
             posix_spawnattr_destroy(&attributes)
         }
-        posix_spawn_file_actions_adddup2(&actions, inputAndOutput.rawValue, STDIN_FILENO)
-        posix_spawn_file_actions_adddup2(&actions, inputAndOutput.rawValue, STDOUT_FILENO)
-        posix_spawn_file_actions_adddup2(&actions, standardError.rawValue, STDERR_FILENO)
+        posix_spawn_file_actions_adddup2(&actions, streams.input.rawValue, STDIN_FILENO)
+        posix_spawn_file_actions_adddup2(&actions, streams.output.rawValue, STDOUT_FILENO)
+        posix_spawn_file_actions_adddup2(&actions, streams.error.rawValue, STDERR_FILENO)
         cprocess_close_from(&actions, 3)
         var (none, all) = (sigset_t(), sigset_t())
         sigemptyset(&none)

@@ -1,5 +1,5 @@
 import Foundation
-import SystemCalls
+import Processes
 import SystemPackage
 
 /// The program with which a person reads long output screen by screen.
@@ -29,29 +29,29 @@ struct Pager: Equatable {
 
     /// Shows the text, and returns when the person has quit the pager.
     ///
-    /// - Returns: false if the pager cannot be started, so that nothing was shown.
+    /// - Returns: false if the pager cannot be started, so that nothing was shown. A shell says why.
     func show(_ text: String) -> Bool {
-        // Control-C is meant for the pager. A write to a pager that was quit must not end this process.
-        let actions = [SIGINT, SIGQUIT, SIGPIPE].map { (number: $0, action: Self.ignore($0)) }
-        defer { for (number, action) in actions { Self.restore(action, of: number) } }
+        let environment = ProcessInfo.processInfo.environment.merging(variables) { $1 }
+        let shell = ChildProcess.Command(
+            path: "/bin/sh", arguments: ["sh", "-c", command], environment: environment.map { "\($0)=\($1)" })
         do {
             let ends = try FileDescriptor.pipe(options: .closeOnExec)
-            let id: pid_t
+            let streams = ChildProcess.Streams(input: ends.readEnd, output: .standardOutput, error: .standardError)
+            let status: ChildProcess.Status
             do {
-                // Whoever reads the pipe must see its end, so this process closes its own copies.
-                defer { try? ends.readEnd.close() }
-                id = try start(readingFrom: ends.readEnd)
+                status = try ChildProcess.runAtTerminal(shell, streams) { _ in
+                    // Whoever reads the pipe must see its end, so this process closes its own copies.
+                    try? ends.readEnd.close()
+                    // Writing fails if the person quits before the end of the text.
+                    _ = try? ends.writeEnd.writeAll(text.utf8)
+                    try? ends.writeEnd.close()
+                }
             } catch {
+                try ends.readEnd.close()
                 try ends.writeEnd.close()
                 throw error
             }
-            do {
-                try ends.writeEnd.writeAll(text.utf8)
-            } catch Errno.brokenPipe {
-                // The person has quit before the end of the text.
-            }
-            try ends.writeEnd.close()
-            return try ![Self.notExecutable, Self.notFound].contains(Self.exitStatus(of: id))
+            return ![.exited(Self.notExecutable), .exited(Self.notFound)].contains(status)
         } catch {
             // The text is printed without a pager instead.
             return false
@@ -60,70 +60,6 @@ struct Pager: Equatable {
 
     /// The exit statuses of a shell that cannot run a command (POSIX, XCU 2.8.2).
     private static let (notExecutable, notFound): (Int32, Int32) = (126, 127)
-
-    /// Starts the pager in this process's group, so that it is in the terminal's foreground.
-    private func start(readingFrom input: FileDescriptor) throws(Errno) -> pid_t {
-        var actions = posix_spawn_file_actions_t()
-        var attributes = posix_spawnattr_t()
-        posix_spawn_file_actions_init(&actions)
-        posix_spawnattr_init(&attributes)
-        defer {
-            posix_spawn_file_actions_destroy(&actions)
-            posix_spawnattr_destroy(&attributes)
-        }
-        posix_spawn_file_actions_adddup2(&actions, input.rawValue, STDIN_FILENO)
-        var defaults = sigset_t()
-        sigemptyset(&defaults)
-        for number in [SIGINT, SIGQUIT, SIGPIPE] { sigaddset(&defaults, number) }
-        posix_spawnattr_setsigdefault(&attributes, &defaults)
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF))
-        let environment = ProcessInfo.processInfo.environment.merging(variables) { $1 }.map { "\($0)=\($1)" }
-        var id: pid_t = 0
-        let status = Self.withCStrings(["sh", "-c", command]) { arguments in
-            Self.withCStrings(environment) { posix_spawn(&id, "/bin/sh", &actions, &attributes, arguments, $0) }
-        }
-        guard status == 0 else { throw Errno(rawValue: status) }
-        return id
-    }
-
-    /// Waits for the process.
-    ///
-    /// - Returns: its exit status; 0 if a signal has ended it.
-    private static func exitStatus(of id: pid_t) throws(Errno) -> Int32 {
-        var status: Int32 = 0
-        _ = try retryOnInterrupt { waitpid(id, &status, 0) }
-        // WIFEXITED and WEXITSTATUS of wait(2), which Swift does not import.
-        return status & 0x7F == 0 ? status >> 8 & 0xFF : 0
-    }
-
-    /// Ignores a signal from now on.
-    ///
-    /// - Returns: what was done at the signal before.
-    private static func ignore(_ number: Int32) -> sigaction {
-        var (action, earlier) = (sigaction(), sigaction())
-        action.__sigaction_handler.sa_handler = SIG_IGN
-        sigaction(number, &action, &earlier)
-        return earlier
-    }
-
-    private static func restore(_ action: sigaction, of number: Int32) {
-        var action = action
-        sigaction(number, &action, nil)
-    }
-
-    /// Calls `body` with the texts as a NULL-terminated C array.
-    private static func withCStrings<Result>(
-        _ texts: [String], _ body: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> Result
-    ) -> Result {
-        let array = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>.allocate(capacity: texts.count + 1)
-        for (index, text) in texts.enumerated() { (array + index).initialize(to: strdup(text)) }
-        (array + texts.count).initialize(to: nil)
-        defer {
-            for index in texts.indices { free(array[index]) }
-            array.deallocate()
-        }
-        return body(array)
-    }
 }
 
 extension String {

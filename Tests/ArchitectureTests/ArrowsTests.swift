@@ -20,7 +20,9 @@ private let arrows: [String: Set<String>] = [
     "Exchange": ["Bookplate"],
     "Async": [],
     "Station": ["Bookplate", "Async"],
-    "Terminal": ["Bookplate", "Async", "Station", "SystemPackage", "SystemCalls", "AsyncAlgorithms"],
+    "Terminal": [
+        "Bookplate", "Async", "Station", "SystemPackage", "SystemCalls", "Processes", "AsyncAlgorithms",
+    ],
     "Kiosk": [
         "Bookplate", "Async", "Station", "CZlib", "Hummingbird", "HummingbirdCore", "Mustache", "NIOCore", "NIOHTTP1",
         "Logging",

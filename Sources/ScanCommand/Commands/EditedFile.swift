@@ -73,7 +73,8 @@ struct EditedFile {
         let command = ChildProcess.Command(
             path: "/bin/sh", arguments: ["sh", "-c", "\(editor) \"$@\"", "sh", path],
             environment: ProcessInfo.processInfo.environment.map { "\($0)=\($1)" })
-        let status = try ChildProcess.runAtTerminal(command, terminal) { id in process.withLock { $0 = id } }
+        let streams = ChildProcess.Streams(input: terminal, output: terminal, error: terminal)
+        let status = try ChildProcess.runAtTerminal(command, streams) { id in process.withLock { $0 = id } }
         process.withLock { $0 = 0 }
         switch status {
         case .exited(0): break
