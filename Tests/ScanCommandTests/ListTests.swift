@@ -40,7 +40,9 @@ import Testing
         #expect(try scan.run("library", "random").lines.count == 1)
         let none = try scan.run("library", "random", "--shelf", "Nowhere")
         #expect(none.status == 3 && none.out.isEmpty && none.err.contains("No book in the library matches."))
-        #expect(try scan.run("library", "random", "--sort", "title").status == 64)
+        for refused in ["--sort=title", "--counts", "--limit=0"] {
+            #expect(try scan.run("library", "random", refused).status == 64, "\(refused)")
+        }
     }
 
     @Test func `a page continues after the token of the page before`() throws {

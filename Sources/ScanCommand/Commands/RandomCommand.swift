@@ -16,23 +16,21 @@ struct LibraryRandomCommand: AsyncParsableCommand {
             """)
 
     @OptionGroup var query: QueryArguments
-    @OptionGroup var filters: ListOptions
+    @OptionGroup var filters: BookFilters
+    @Option(help: "The maximum number of books.") var limit = 1
     @OptionGroup var paths: PathOptions
     @OptionGroup var output: QueryOutputOptions
 
     func validate() throws {
         try query.check(options: Self.helpMessage())
-        if filters.sort != nil || filters.reverse || filters.after != nil || filters.counts {
-            throw ValidationError(
-                "--sort, --reverse, --after and --counts are for lists. To sort books, run 'scan library list'.")
-        }
+        if limit < 1 { throw ValidationError("--limit must be 1 or more.") }
     }
 
     func run() async throws {
         let library = try Wiring(settings: paths.settings()).requireLibrary()
         var wanted = try filters.query()
         wanted.add(try await library.parse(query.text))
-        let books = try await library.randomBooks(matching: wanted, limit: filters.limit ?? 1)
+        let books = try await library.randomBooks(matching: wanted, limit: limit)
         if books.isEmpty, !output.json {
             Output.shared.printNotice(try await EmptyList(library, wanted, typed: query.text).text())
         }
