@@ -21,7 +21,8 @@ struct EventsCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "First print what happened after this change: its id, or the end of the id.", valueName: "change"))
+            "First print what happened after this change: its id, or the end of the id.", valueName: "change"),
+        completion: .values(.change))
     var since: String?
     @OptionGroup var paths: PathOptions
     @OptionGroup var output: OutputOptions
@@ -37,7 +38,7 @@ struct EventsCommand: AsyncParsableCommand {
         for await _ in changes {
             let (events, next) = try await library.events(of: feed, at: Date())
             feed = next
-            for event in events { Output.shared.printLine(output.json ? event.json.text : event.line) }
+            for event in events { Output.shared.printLine(output.json ? event.json.text : event.line(.current)) }
         }
     }
 }
@@ -55,8 +56,8 @@ extension ChangeEvent {
         return .object(renamed + [("books", .array(books.map { .string($0.rawValue) }))])
     }
 
-    /// The line for a person, like those of `scan undo --list`.
-    fileprivate var line: String {
+    /// Returns the line for a person, like those of `scan undo --list`.
+    fileprivate func line(_ localTime: LocalTime) -> String {
         let what =
             switch kind {
             case .made: ""
@@ -64,7 +65,7 @@ extension ChangeEvent {
             case .redone: "redone: "
             }
         return
-            "\(change.id.rawValue.suffix(8))  \(at.rfc3339)  \(change.device.oneLine)  \(what)\(change.summary.oneLine)"
+            "\(change.id.rawValue.suffix(8))  \(localTime.dateTime(at))  \(change.device.oneLine)  \(what)\(change.summary.oneLine)"
     }
 
     private var kindName: String {

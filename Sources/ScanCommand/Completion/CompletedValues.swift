@@ -63,7 +63,7 @@ struct CompletedValues {
             }.fitting(typed) ?? []
         case .session:
             try await library()?.sessions(of: nil, limit: Self.shortLimit, offset: 0).map {
-                Self.id($0.session.id, length: 8, "\($0.session.start.rfc3339) \($0.displayTitle)")
+                Self.id($0.session.id, length: 8, "\(LocalTime.current.dateTime($0.session.start)) \($0.displayTitle)")
             }.fitting(typed) ?? []
         case .backup: try backups().fitting(typed)
         case .hub:
@@ -127,7 +127,7 @@ struct CompletedValues {
             try await position.command == RedoCommand.self
             ? library.redoableChanges(limit: Self.shortLimit)
             : library.changes(limit: Self.shortLimit).filter { $0.undone == nil }
-        return changes.map { Self.id($0.id, length: 8, "\($0.at.rfc3339) \($0.summary)") }
+        return changes.map { Self.id($0.id, length: 8, "\(LocalTime.current.dateTime($0.at)) \($0.summary)") }
     }
 
     /// Returns the end of an id, as lists show it.
