@@ -22,7 +22,7 @@ struct IntakeCommand: AsyncParsableCommand {
 
         @Flag(help: "Also list the items that were confirmed or skipped.")
         var all = false
-        @Option(help: "The maximum number of items (default: all).") var limit: Int?
+        @Option(name: [.customShort("n"), .long], help: "The maximum number of items (default: all).") var limit: Int?
         @OptionGroup var printed: PrintedListOptions
         @OptionGroup var paths: PathOptions
         @OptionGroup var output: OutputOptions

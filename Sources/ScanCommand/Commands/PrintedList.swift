@@ -41,7 +41,7 @@ struct NameListOptions: ParsableArguments {
     enum Sort: String, CaseIterable, ExpressibleByArgument { case name, books }
 
     @Option(help: "The order: by name, or by number of books with the largest first.") var sort: Sort = .name
-    @Option(help: "The maximum number of names (default: all).") var limit: Int?
+    @Option(name: [.customShort("n"), .long], help: "The maximum number of names (default: all).") var limit: Int?
 
     func validate() throws {
         if let limit, limit < 1 { throw ValidationError("--limit must be 1 or more.") }

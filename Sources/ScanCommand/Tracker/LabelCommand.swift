@@ -228,7 +228,7 @@ struct LabelActions {
     func remove(_ name: String, from books: [String], _ chosen: QueryActOptions) async throws {
         let library = try Wiring(settings: paths.settings()).requireLibrary()
         let act =
-            kind == .tag ? ("Take from", "the tag \(quoted([name]))") : ("Take", "off the shelf \(quoted([name]))")
+            kind == .tag ? ("Remove the tag \(quoted([name])) from", "") : ("Take", "off the shelf \(quoted([name]))")
         guard let copies = try await copies(books, chosen, to: act, library) else { return }
         let done = try await library.removeLabel(kind, name, from: copies, at: Date())
         printChanged(

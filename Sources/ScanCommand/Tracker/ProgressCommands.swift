@@ -26,7 +26,8 @@ struct ReadingCorrect: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The page that you had reached.", valueName: "n")) var page: Int?
     @Option(help: ArgumentHelp("How much you had read, as a percentage from 0 to 100.", valueName: "percent"))
     var percent: Double?
-    @Option(help: ArgumentHelp("The day on which you reached this point.", valueName: "day")) var on: String?
+    @Option(help: ArgumentHelp("The day on which you reached this point.", valueName: "day"), completion: .values(.day))
+    var on: String?
     @OptionGroup var action: ReadingAction
 
     func validate() throws {
@@ -57,7 +58,7 @@ struct ReadingForget: AsyncParsableCommand {
               scan reading forget 1f2e3d4c
             """)
     @OptionGroup var entry: NamedEntry
-    @Flag(help: "Do not ask for confirmation.") var yes = false
+    @Flag(name: .shortAndLong, help: "Do not ask for confirmation.") var yes = false
     @OptionGroup var action: ReadingAction
 
     func run() async throws {

@@ -14,12 +14,11 @@ struct ReaderCommand: AsyncParsableCommand {
             until you add another; then both get names.
 
             --reader NAME, BOOKPLATE_READER or the setting `reader` choose the reader of
-            every other command, by default the first.
+            every other command, by default the first. Only their reader sees notes and
+            quotes that are added with --private.
 
               scan reader add Anna --first Ben
               scan reading start dune --reader anna
-
-            Only their reader sees notes and quotes that are added with --private.
               scan import goodreads.csv --reader anna
               scan export csv --reader anna --to anna.csv
             """,

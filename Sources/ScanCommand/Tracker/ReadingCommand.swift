@@ -59,7 +59,7 @@ struct ReadingCommand: AsyncParsableCommand {
         @Argument(
             help: ArgumentHelp(
                 "An ISBN, an id, or words from the title or authors (default: you choose from the books on hold, the next volumes and the books to read).",
-                valueName: "book"))
+                valueName: "book"), completion: .values(.bookWords))
         var words: [String] = []
         @OptionGroup var day: DayOption
         @OptionGroup var chosen: QueryActOptions
@@ -455,7 +455,7 @@ struct ReadingAction: ParsableArguments {
         guard !chosen.isGiven else { return try await setFound(status, chosen, on: day, rating: rating) }
         let unchanged = "The status was already \(status.displayName), so nothing changed."
         try await run(unchanged: unchanged) { library, localTime in
-            let choosing = Asking.canChoose(json: output.json)
+            let choosing = Asking.canChoose(json: output.json, yes: chosen.yes)
             let book =
                 status == .reading && words.isEmpty
                 ? try await library.bookToStart(choosing: choosing)
