@@ -24,10 +24,9 @@ struct LibraryCommand: AsyncParsableCommand {
             """,
         subcommands: [
             List.self, Search.self, LibraryRandomCommand.self, Show.self, LibraryAddCommand.self,
-            LibraryEditCommand.self,
-            LibraryRefreshCommand.self, LibrarySourcesCommand.self, LibraryMissingCommand.self,
-            LibraryDuplicatesCommand.self, LibraryMergeCommand.self, Delete.self, Trash.self, Restore.self,
-            LibraryPurgeCommand.self,
+            LibraryEditCommand.self, LibraryRefreshCommand.self, LibrarySourcesCommand.self,
+            LibraryMissingCommand.self, LibraryDuplicatesCommand.self, LibraryMergeCommand.self, Delete.self,
+            Trash.self, Restore.self, LibraryPurgeCommand.self,
         ],
         defaultSubcommand: List.self)
 

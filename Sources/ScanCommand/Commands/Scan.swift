@@ -37,15 +37,12 @@ struct Scan: AsyncParsableCommand {
         version: productVersion,
         subcommands: [
             CaptureCommand.self, DecodeCommand.self, ISBNCommand.self, LookupCommand.self, FindCommand.self,
-            IntakeCommand.self,
-            LibraryCommand.self, ReadingCommand.self, SessionCommand.self, NoteCommand.self, QuoteCommand.self,
-            TagCommand.self, AuthorCommand.self, ShelfCommand.self, FilterCommand.self, ReaderCommand.self,
-            HomeCommand.self,
-            StatsCommand.self,
-            UndoCommand.self, RedoCommand.self, EventsCommand.self, ImportCommand.self, ExportCommand.self,
-            BackupCommand.self,
-            RestoreCommand.self, IndexCommand.self, DevicesCommand.self, DoctorCommand.self, SettingsCommand.self,
-            KioskCommand.self, HubCommand.self, CompletionCommand.self, CompleteCommand.self, ReadPhotoCommand.self,
+            IntakeCommand.self, LibraryCommand.self, ReadingCommand.self, SessionCommand.self, NoteCommand.self,
+            QuoteCommand.self, TagCommand.self, AuthorCommand.self, ShelfCommand.self, FilterCommand.self,
+            ReaderCommand.self, HomeCommand.self, StatsCommand.self, UndoCommand.self, RedoCommand.self,
+            EventsCommand.self, ImportCommand.self, ExportCommand.self, BackupCommand.self, RestoreCommand.self,
+            IndexCommand.self, DevicesCommand.self, DoctorCommand.self, SettingsCommand.self, KioskCommand.self,
+            HubCommand.self, CompletionCommand.self, CompleteCommand.self, ReadPhotoCommand.self,
         ],
         defaultSubcommand: CaptureCommand.self)
 

@@ -142,9 +142,7 @@ struct SettingsFile {
 /// file overrides the default.
 enum Setting: String, CaseIterable {
     case library, reader, backupFolder, index, camera, cameraSize, openLibraryURL, googleBooksURL, coversURL,
-        googleBooksKey,
-        contact, caFile,
-        offline
+        googleBooksKey, contact, caFile, offline
     /// The defaults of the lists of books.
     case sort, limit, columns
     /// The addresses of the national catalogues and of the sources for all books.
