@@ -76,6 +76,18 @@ struct CommandError: Error, CustomStringConvertible {
 }
 
 extension CommandError {
+    /// Creates the error for the end of an id that several ids have, with a line for each of them.
+    ///
+    /// - Parameter fits: the whole ids, each with what it names.
+    init(severalEndingIn name: String, _ fits: [(id: String, title: String)]) {
+        self.init(
+            .nothing,
+            "several ids end with \"\(name.prefix(80).printable)\". Give more characters of one of them:\n"
+                + fits.map { "  \($0.id)  \($0.title.oneLine)" }.joined(separator: "\n"))
+    }
+}
+
+extension CommandError {
     /// Describes an error from any module. If there is a command that helps, the message includes it.
     init(describing error: any Error) {
         self =

@@ -173,10 +173,7 @@ extension LibraryFile {
             )
         }
         guard fits.count == 1 else {
-            throw CommandError(
-                .nothing,
-                "several ids end with \"\(name.prefix(80).printable)\". Give more characters of one of them:\n"
-                    + fits.map { "  \($0.id)  \($0.summary.oneLine)" }.joined(separator: "\n"))
+            throw CommandError(severalEndingIn: name, fits.map { ($0.id.rawValue, $0.summary) })
         }
         return change
     }

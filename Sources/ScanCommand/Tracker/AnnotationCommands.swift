@@ -190,10 +190,7 @@ struct AnnotationList {
         let fits = try await Content.named(name, in: library)
         guard let first = fits.first else { throw Content.refusal(name) }
         guard fits.count == 1 else {
-            let list = fits.map { "  \($0.content.id)  \($0.book.displayTitle.oneLine)" }.joined(separator: "\n")
-            throw CommandError(
-                .nothing,
-                "several ids end with \"\(name.prefix(80).printable)\". Give more characters of one of them:\n\(list)")
+            throw CommandError(severalEndingIn: name, fits.map { ($0.content.id.rawValue, $0.book.displayTitle) })
         }
         return first
     }
@@ -317,7 +314,11 @@ struct NoteCommand: AsyncParsableCommand {
             help: ArgumentHelp("The note's id, or the last four or more characters of the id.", valueName: "note"),
             completion: .values(.note))
         var name: String
-        @Argument(help: "The new text; - reads it from standard input.") var text: String?
+        @Argument(
+            help:
+                "The new text; - reads it from standard input (default: if no option is given, opens your editor, $VISUAL or $EDITOR)."
+        )
+        var text: String?
         @Option(help: "The new kind: 'note' or 'discussion'.") var kind: Note.Kind?
         @OptionGroup var privacy: PrivacyOptions
         @OptionGroup var paths: PathOptions
@@ -420,7 +421,11 @@ struct QuoteCommand: AsyncParsableCommand {
             help: ArgumentHelp("The quote's id, or the last four or more characters of the id.", valueName: "quote"),
             completion: .values(.quote))
         var name: String
-        @Argument(help: "The new text; - reads it from standard input.") var text: String?
+        @Argument(
+            help:
+                "The new text; - reads it from standard input (default: if no option is given, opens your editor, $VISUAL or $EDITOR)."
+        )
+        var text: String?
         @Option(help: "The number of the page with the passage; 0 clears it.") var page: Int?
         @OptionGroup var privacy: PrivacyOptions
         @OptionGroup var paths: PathOptions

@@ -89,7 +89,8 @@ extension LibraryFile {
         }
         guard fits.count == 1 else {
             throw CommandError(
-                .nothing, "\"\(name.printable)\" matches several entries. Give the whole id of one of them.")
+                severalEndingIn: name,
+                fits.map { ($0.entry.id.rawValue, LocalTime.current.dateTime($0.entry.at)) })
         }
         return first
     }

@@ -522,7 +522,10 @@ extension LibraryFile {
         }
         guard fits.count == 1 else {
             throw CommandError(
-                .nothing, "\"\(name.printable)\" matches several sessions. Give the whole id of one of them.")
+                severalEndingIn: name,
+                fits.map {
+                    ($0.session.id.rawValue, "\(LocalTime.current.dateTime($0.session.start)) \($0.displayTitle)")
+                })
         }
         return first
     }
