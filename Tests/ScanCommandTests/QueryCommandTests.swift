@@ -52,6 +52,11 @@ import Testing
             let option = try scan.run("library", "list", "--shelff", "Attic")
             #expect(option.status == 64)
             #expect(option.err.contains("Unknown option '--shelff'. Did you mean '--shelf'?"))
+            let short = try scan.run("library", "list", "dune", "-n", "5")
+            #expect(short.status == 64 && short.err.contains("Write --limit"), "\(short.err)")
+            for word in ["-n", "--shelff"] {
+                #expect(try scan.run("library", "list", "--", word).status == 0, "\(word)")
+            }
         }
     }
 

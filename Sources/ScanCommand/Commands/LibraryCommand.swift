@@ -187,18 +187,6 @@ private func printChanged(
     }
 }
 
-/// Prints the result of a change of all books that match a query.
-func printCount(_ changed: Int, of count: Int, _ change: ID<Change>?, _ what: String, json: Bool) {
-    if json {
-        return Output.shared.printLine([
-            "books": .integer(count), "changed": .integer(changed), "change": JSONValue(change?.rawValue),
-        ])
-    }
-    let rest = count > changed ? " \(counted(count - changed, "other book")) already had these values." : ""
-    Output.shared.printChange(
-        ["\(counted(changed, "book")) \(what).\(rest)"], change, unchanged: "Nothing changed.\(rest)")
-}
-
 struct LibraryAddCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "add", abstract: "Add a book by hand; a title is enough.",
@@ -282,7 +270,7 @@ struct LibraryEditCommand: AsyncParsableCommand {
               scan library edit --query "author:camus rating:none" --set rating=4 --tag sf
             """)
 
-    @OptionGroup var named: OptionalWords
+    @OptionGroup var named: OptionalBook
     @OptionGroup var chosen: QueryActOptions
     @Option(
         name: .customLong("set"),

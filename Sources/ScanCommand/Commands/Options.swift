@@ -32,45 +32,6 @@ struct PathOptions: ParsableArguments {
     }
 }
 
-/// The book that a command applies to. If the user names it by several words, they need no quotes, because no other
-/// argument follows them.
-struct NamedBook: ParsableArguments {
-    @Argument(
-        help: ArgumentHelp("An ISBN, an id, or words from the title or authors.", valueName: "book"),
-        completion: .values(.bookWords))
-    var words: [String]
-
-    var name: String { words.joined(separator: " ") }
-}
-
-/// Several books, each named by one argument.
-struct NamedBooks: ParsableArguments {
-    @Argument(
-        help: ArgumentHelp(
-            "The books: an ISBN, an id or words from the title or authors for each. Put several words in quotes.",
-            valueName: "book"), completion: .values(.book))
-    var names: [String]
-}
-
-/// The book that a command applies to, unless a query finds its books. It is named as ``NamedBook`` is.
-struct OptionalWords: ParsableArguments {
-    @Argument(
-        help: ArgumentHelp("An ISBN, an id, or words from the title or authors.", valueName: "book"),
-        completion: .values(.bookWords))
-    var words: [String] = []
-
-    var name: String { words.joined(separator: " ") }
-}
-
-/// Several books, as ``NamedBooks``, unless a query finds them.
-struct OptionalBooks: ParsableArguments {
-    @Argument(
-        help: ArgumentHelp(
-            "The books: an ISBN, an id or words from the title or authors for each. Put several words in quotes.",
-            valueName: "book"), completion: .values(.book))
-    var names: [String] = []
-}
-
 /// The options for the form of the output, which every command with `--json` has.
 struct OutputOptions: ParsableArguments {
     @Flag(name: .shortAndLong, help: "Print JSON, one object per line.")

@@ -113,7 +113,7 @@ struct ReadingCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "hold", abstract: "Put a book on hold (to resume it, run 'scan reading start').",
             discussion: "  scan reading hold dune\n  scan reading hold dune --page 145")
-        @OptionGroup var book: OptionalWords
+        @OptionGroup var book: OptionalBook
         @OptionGroup var session: SessionPageOption
         @OptionGroup var chosen: QueryActOptions
         @OptionGroup var action: ReadingAction
@@ -130,7 +130,7 @@ struct ReadingCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "drop", abstract: "Stop reading a book, and set its status to Did Not Finish.",
             discussion: "  scan reading drop dune")
-        @OptionGroup var book: OptionalWords
+        @OptionGroup var book: OptionalBook
         @OptionGroup var day: DayOption
         @OptionGroup var session: SessionPageOption
         @OptionGroup var chosen: QueryActOptions
@@ -150,7 +150,7 @@ struct ReadingCommand: AsyncParsableCommand {
             discussion:
                 "The reading is not deleted. To bring it back, run 'scan undo'.\n\n  scan reading reset dune"
         )
-        @OptionGroup var book: OptionalWords
+        @OptionGroup var book: OptionalBook
         @OptionGroup var session: SessionPageOption
         @OptionGroup var chosen: QueryActOptions
         @OptionGroup var action: ReadingAction
