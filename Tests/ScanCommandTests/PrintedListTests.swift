@@ -44,7 +44,8 @@ import Testing
             #expect(error.description.contains(" \(name)"), "\(name)")
         }
         for fields in [
-            RowFields.books, .authors, .labels, .readers, .notes, .quotes, .sessions, .changes, .backups, .intake,
+            RowFields.books, .authors, .labels, .filters, .readers, .notes, .quotes, .sessions, .changes, .backups,
+            .intake,
         ] {
             #expect(try fields.fields(fields.defaults.joined(separator: ","), for: "--columns").count > 1)
         }
@@ -131,7 +132,8 @@ import Testing
         (["author", "list"], "{name}"), (["tag", "list"], "{name}"), (["shelf", "list"], "{books}"),
         (["note", "list"], "{shortId} {title}"), (["quote", "list"], "{page}"), (["session", "list"], "{minutes}"),
         (["undo", "--list"], "{summary}"), (["redo", "--list"], "{summary}"), (["backup", "--list"], "{path}"),
-        (["reader", "list"], "{name}"), (["intake", "list"], "{isbn13}"), (["library", "trash"], "{title}"),
+        (["reader", "list"], "{name}"), (["filter", "list"], "{query}"), (["intake", "list"], "{isbn13}"),
+        (["library", "trash"], "{title}"),
     ])
     func `all take the same options`(command: [String], template: String) throws {
         defer { try? scan.remove() }

@@ -48,14 +48,14 @@ import Testing
 
     @Test(arguments: [
         ("sort", "colour", "one of added, started, finished, title, author, rating"), ("limit", "0", "1 or more"),
-        ("limit", "many", "1 or more"),
+        ("limit", "many", "1 or more"), ("columns", "title, author", "Did you mean authors"),
     ])
     func `for lists refuse what no list could do`(name: String, value: String, words: String) throws {
         try withScan { (scan: ScanProcess) throws in
             let ending = try scan.run("settings", "set", name, value)
             #expect(ending.status == 78 && ending.err.contains(words), "\(ending.err)")
             #expect(try scan.run("settings", "get", name).status == 3)
-            for (name, value) in [("sort", "title"), ("limit", "20"), ("columns", "title, author")] {
+            for (name, value) in [("sort", "title"), ("limit", "20"), ("columns", "title, authors")] {
                 #expect(try scan.run("settings", "set", name, value).status == 0)
                 #expect(try scan.run("settings", "get", name).out == "\(value)\n")
             }

@@ -17,6 +17,9 @@ extension RowFields {
     static let labels = RowFields(
         of: Label(kind: .tag, name: "", books: 0).json, defaults: ["name", "books"], hasShortIDs: false)
 
+    static let filters = RowFields(
+        of: SavedFilter(name: "", query: "").json, defaults: ["name", "query"], hasShortIDs: false)
+
     static let readers = RowFields(
         of: Reader(name: nil, colour: 0).json, defaults: ["id", "name", "colour", "pin"], hasShortIDs: false)
 

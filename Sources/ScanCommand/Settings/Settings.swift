@@ -230,13 +230,13 @@ struct ListDefaults: Equatable {
     let sort: BookQuery.Sort?
     /// The maximum number of books that are shown to a person; `nil` for the limit of the list.
     let limit: Int?
-    /// The names of the columns, in order; `nil` for the usual ones.
+    /// The names of the columns, in order; `nil` to print lines.
     let columns: [String]?
 
     static let sorts = BookQuery.Sort.allCases.map(\.rawValue).joined(separator: ", ")
 
     /// - Parameter value: returns the value of a setting; `nil` if it is not set.
-    /// - Throws: ``CommandError`` for an order that does not exist, or a limit that is no number from 1 on.
+    /// - Throws: ``CommandError`` for an order or a column that does not exist, or a limit that is no number from 1 on.
     init(_ value: (Setting) -> String?) throws {
         sort = try value(.sort).map { text in
             guard let sort = BookQuery.Sort(rawValue: text) else {
@@ -252,8 +252,11 @@ struct ListDefaults: Equatable {
             }
             return limit
         }
-        let names = value(.columns)?.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
-        columns = names.flatMap { $0.isEmpty ? nil : $0 }
+        do {
+            columns = try value(.columns).map { try RowFields.books.fields($0, for: "columns").map(\.name) }
+        } catch let error as CommandError {
+            throw CommandError(.configuration, error.description)
+        }
     }
 }
 

@@ -19,18 +19,21 @@ struct FilterCommand: AsyncParsableCommand {
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "list", abstract: "List your saved filters.", discussion: "  scan filter list")
+        @OptionGroup var printed: PrintedListOptions
         @OptionGroup var paths: PathOptions
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
+            let printer = try ListPrinter(printed, json: output.json, .filters)
             let filters = try await Wiring(settings: paths.settings()).openExistingLibrary()?.savedFilters() ?? []
-            if output.json { return filters.forEach { Output.shared.printLine($0.json) } }
-            if filters.isEmpty {
+            if filters.isEmpty, !output.json {
                 Output.shared.printNotice("There is no saved filter. To save one, run 'scan filter add NAME QUERY'.")
             }
             let width = filters.map { $0.name.oneLine.columns }.max() ?? 0
-            for filter in filters {
-                Output.shared.printLine("\(filter.name.oneLine.padded(width))  \(filter.query.oneLine)")
+            try await printer.paged {
+                try printer.print(filters, json: \.json) {
+                    ["\($0.name.oneLine.padded(width))  \($0.query.oneLine)"]
+                }
             }
         }
     }
