@@ -4,7 +4,8 @@ import SystemCalls
 import SystemPackage
 
 /// Runs another program: an untrusted one that reads bytes and answers with bytes, or one with which a person works at
-/// the terminal. The program inherits only its standard input, output and error, and it has ended when the call returns.
+/// the terminal. The program inherits only its standard input, output and error, and it has ended when the call
+/// returns.
 public enum ChildProcess {
     /// The program to run, its arguments and its environment.
     public struct Command: Sendable {
@@ -105,8 +106,8 @@ public enum ChildProcess {
     /// ended.
     ///
     /// The program belongs to the process group of this process, so it may use the terminal, and Control-Z stops both.
-    /// While it runs, this process ignores Control-C and Control-\, which are meant for the program (see system(3)), and
-    /// writing to a pipe that the program has closed fails with EPIPE, without a signal.
+    /// While it runs, this process ignores Control-C and Control-\, which are meant for the program (see system(3)).
+    /// Writing to a pipe that the program has closed then fails with EPIPE, without a signal.
     ///
     /// - Parameter started: called with the id of the process while it runs.
     /// - Throws: ``ProcessError`` if the program cannot be started.

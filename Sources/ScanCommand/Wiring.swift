@@ -16,7 +16,7 @@ struct Wiring {
     let open = OpenRequests()
 
     /// - Parameter isForAllReaders: true for a command that does the same for all readers. If the settings name a
-    ///   reader who does not exist, it runs for the first one; so it can bring a deleted reader back.
+    ///   reader who does not exist, it runs for the first one, so that it can bring a deleted reader back.
     init(settings: Settings, isForAllReaders: Bool = false) throws {
         self.settings = settings
         self.isForAllReaders = isForAllReaders

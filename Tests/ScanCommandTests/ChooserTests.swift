@@ -20,9 +20,8 @@ import Testing
         let books = try scan.run("library", "list", "--json").objects()
         return Dictionary(
             uniqueKeysWithValues: books.compactMap { book in
-                ((book["authors"] as? [[String: Any]])?.first?["name"] as? String).map {
-                    ($0, book["rating"] as? Double)
-                }
+                let author = (book["authors"] as? [[String: Any]])?.first?["name"] as? String
+                return author.map { ($0, book["rating"] as? Double) }
             })
     }
 

@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func `shows no reader the private note of another`() throws {
+    @Test func `does not show one reader the private note of another`() throws {
         try withTwoBooks { scan in
             #expect(try scan.run("reader", "add", "Anna", "--first", "Ben").status == 0)
             let ben = try start(scan, "--json", "--reader", "ben")

@@ -43,7 +43,7 @@ extension `The live station` {
         #expect(terminal.raw.contains("rpicam-vid"))
     }
 
-    /// The second stream never ends on its own.
+    /// The second stream is endless.
     @Test(arguments: ["/etc/passwd", "/dev/zero"])
     func `reports that standard input is no picture, and ends`(input: String) throws {
         try withTerminal("--frames -", redirection: "< \(input)") { _, terminal in

@@ -275,7 +275,7 @@ struct `A library on a read-only medium` {
 }
 
 @Suite struct `A library without write permission` {
-    /// The one of the two that cannot be written.
+    /// The part of the library that cannot be written.
     enum Protected: CaseIterable { case file, folder, both }
 
     /// Runs the program without the rights by which root may write everywhere.

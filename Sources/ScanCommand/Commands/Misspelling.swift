@@ -16,7 +16,7 @@ enum Misspelling {
     ///   - arguments: the command line, without the name of the program.
     static func explain(_ error: any Error, of arguments: [String]) -> any Error {
         // Where the parser expects no word, it refuses the word, or the first option of the command that was meant.
-        // Only the message tells these refusals from others.
+        // These refusals differ from others only in the message.
         let message = Scan.message(for: error)
         guard Scan.exitCode(for: error) == .validationFailure,
             ["nexpected argument", "Unknown option"].contains(where: message.contains),
@@ -51,8 +51,8 @@ enum Misspelling {
         return problem + "To list the commands, run 'scan --help'."
     }
 
-    /// Returns the message about a misspelt command: `There is no command "scan library lst". Did you mean 'scan
-    /// library list'?`
+    /// Returns the message about a misspelt command:
+    /// `There is no command "library lst". Did you mean 'scan library list'?`
     ///
     /// - Returns: `nil` if the words before the first option name a command, or if no command has a similar name.
     private static func suggestion(for arguments: [String]) -> String? {

@@ -20,8 +20,8 @@ struct QueryArguments: ParsableArguments {
     private static let shortForms = ["-j": "--json", "-n": "--limit", "-s": "--shelf", "-t": "--tag"]
 
     /// - Parameter help: the help text of the command, which lists its options.
-    /// - Throws: `ValidationError` for an option that the command does not have, and for the short form of an option, with
-    ///   which nobody wants to exclude books.
+    /// - Throws: `ValidationError` for an option that the command does not have, and for the short form of an option,
+    ///   with which nobody wants to exclude books.
     func check(options help: String) throws {
         // What follows the terminator is never an option.
         let unknown = words.prefix { $0 != "--" }.filter {

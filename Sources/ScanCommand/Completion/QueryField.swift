@@ -28,7 +28,7 @@ extension QueryField {
     }
 
     /// Returns a value as it is written after the colon. The shell quotes the spaces in it, so that field and value
-    /// stay one argument; quotation marks within the argument are kept up if the typed text has begun them.
+    /// stay one argument. If the typed text begins with a quotation mark, the value is quoted within the argument too.
     static func written(_ value: String, after typed: Substring) -> String {
         typed.hasPrefix("\"") ? "\"\(value)\"" : value
     }

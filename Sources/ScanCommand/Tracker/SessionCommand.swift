@@ -389,7 +389,7 @@ struct SessionTimes: ParsableArguments {
         }
     }
 
-    /// - Throws: `ValidationError` for a length of no minute or of more than a day, which would be refused later
+    /// - Throws: `ValidationError` for a length of less than a minute or more than a day, which would be refused later
     ///   anyway. So the computed times stay within the range of a date.
     static func check(_ minutes: Int?) throws {
         guard let minutes, !(1...1440).contains(minutes) else { return }
