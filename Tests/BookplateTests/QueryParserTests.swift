@@ -154,6 +154,7 @@ private func mistake(in text: String, filters: [SavedFilter] = []) -> QueryMista
     }
 
     @Test func `bounds what a query may cost`() throws {
+        #expect(try parse(String(repeating: "word ", count: 300)).text.count == 1499)
         #expect(mistake(in: String(repeating: "a", count: 2001))?.reason == "A query has at most 2000 characters")
         #expect(mistake(in: String(repeating: "-a ", count: 101))?.reason == "A query has at most 100 conditions")
         #expect(

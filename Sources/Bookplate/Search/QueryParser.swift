@@ -196,8 +196,9 @@ private struct QueryScanner {
             let start = position
             let term = try term(depth: depth, isGroup: isGroup)
             // Parts without a condition count as well, so that saved filters that contain one another several times
-            // stay cheap even if nothing is in the last of them.
-            conditions += 1
+            // stay cheap even if nothing is in the last of them. The words of a pasted text count once.
+            let isNextWord = if case (.words?, .words?) = (found.last, term) { true } else { false }
+            conditions += isNextWord ? 0 : 1
             guard conditions <= QueryParser.mostConditions else {
                 try report("A query has at most \(QueryParser.mostConditions) conditions", start..<position)
                 position = characters.count

@@ -67,7 +67,9 @@ struct ListingFilter {
         for reader in query.readBy { require(try .readBy(reader, db)) }
         for reader in query.notReadBy { require(try .readBy(reader, db).negated) }
         if query.readByNobody { require(try .readByNobody(db)) }
-        if !query.missing.isEmpty { require(.missing(query.missing)) }
+        // For those who may not read notes, there are none.
+        let knowsMissing = query.searchesAnnotations || query.missing.isDisjoint(with: [.note, .quote])
+        if !query.missing.isEmpty, knowsMissing { require(.missing(query.missing)) }
         if let condition = query.condition {
             let compiler = try ConditionCompiler(db, query)
             // Each of several conditions that must all hold may be the narrowest one.
