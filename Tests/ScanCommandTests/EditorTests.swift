@@ -168,6 +168,14 @@ import Testing
         }
     }
 
+    @Test func `of a note keeps a heading with which the text begins`() throws {
+        try withEditor("printf '# Hope\\n\\nIt goes on.\\n' > \"$1\"") { scan, _ in
+            _ = try run(scan, "note add dune")
+            let note = try scan.run("note", "list", "dune", "--json").objects().first?["text"] as? String
+            #expect(note == "# Hope\n\nIt goes on.")
+        }
+    }
+
     @Test func `of a note saves nothing if it is empty`() throws {
         try withEditor("echo >> \"$1\"") { scan, _ in
             let terminal = try run(scan, "note add dune")

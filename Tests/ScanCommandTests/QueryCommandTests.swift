@@ -65,6 +65,8 @@ import Testing
             let spaced = try scan.run("library", "search", "author: austen")
             #expect(spaced.status == 3)
             #expect(spaced.err.contains("A value follows its field without a space: author:…"))
+            #expect(try scan.run("library", "list", "auhor:austen").err.contains("Did you mean author:?"))
+            #expect(try titles(scan.run("library", "list", "--added", "-3d..", "--json", "dune")) == ["Dune"])
             #expect(try scan.run("library", "search", "tag:sf AND pages:1").err.contains("leave out AND"))
             let other = try scan.run("library", "search", "dune tag:horror")
             #expect(other.err.contains("But without the conditions, 1 book matches."))
@@ -83,6 +85,9 @@ import Testing
             #expect(listed.map { $0["query"] as? String } == ["tag:sf -shelf:attic"])
             #expect(try scan.run("filter", "add", "bad", "rating:x").status == 64)
             #expect(try scan.run("filter", "add", "loop", "filter:loop").status == 64)
+            #expect(try scan.run("filter", "add", "round", "filter:to lend", "+title").status == 0)
+            #expect(try scan.run("filter", "add", "to lend", "filter:round").err.contains("contains itself"))
+            #expect(try scan.run("undo").status == 0)
             #expect(try scan.run("filter", "rename", "TO LEND", "lend").out.contains("Renamed: filter:lend"))
             #expect(try scan.run("filter", "delete", "lend").status == 0)
             let gone = try scan.run("library", "list", "filter:lend")
@@ -151,7 +156,9 @@ import Testing
         ["library", "edit", "--query", "rating:x", "--tag", "x", "--yes"], ["library", "delete"],
         ["library", "delete", "--all", "--query", "tag:sf"], ["library", "delete", "dune", "--dry-run"],
         ["tag", "add", "x", "dune", "--query", "tag:sf"], ["reading", "finish", "--query", "tag:sf", "--page", "3"],
-        ["export", "csv", "--query", " "], ["export", "timeline", "--query", "tag:sf"],
+        ["export", "csv", "--query", " "],
+        ["library", "delete", "--query", "tag:sf -tga:sf", "--yes"],
+        ["library", "edit", "--query", "tag:sf", "--set", "help=1"], ["export", "timeline", "--query", "tag:sf"],
     ])
     func `are refused where they make no sense`(arguments: [String]) throws {
         try withShelf { scan in
@@ -170,6 +177,12 @@ import Testing
             #expect(try listed(scan, "tag:lend") == ["Dune", "Emma"])
             #expect(try scan.run("tag", "remove", "lend", "--query", "status:read", "-y").status == 0)
             #expect(try listed(scan, "tag:lend") == ["Dune"])
+            #expect(try scan.run("tag", "add", "calm", "--query", "shelf:living room", "--yes").status == 0)
+            #expect(try listed(scan, "tag:calm") == ["Earthsea"])
+            let set = try scan.run(
+                "library", "edit", "--query", "tag:calm", "--set", "favourite=yes", "--set", "series=", "--yes")
+            #expect(set.status == 0, "\(set.err)")
+            #expect(try listed(scan, "is:favourite") == ["Earthsea"])
             #expect(try scan.run("shelf", "add", "Hall", "--all", "--yes").status == 0)
             #expect(try listed(scan, "shelf:hall") == ["Dune", "Earthsea", "Emma"])
 

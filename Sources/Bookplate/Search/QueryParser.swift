@@ -117,6 +117,24 @@ public struct QueryParser: Sendable {
         }.joined(separator: " ")
     }
 
+    /// Returns the first word of a query that looks like a condition with a misspelt field, such as `auhor:camus`, and
+    /// the field that was probably meant. Words in quotation marks are texts.
+    public static func misspeltField(in query: String) -> (word: String, field: QueryField)? {
+        var isQuoted = false
+        for word in query.split(whereSeparator: \.isWhitespace) {
+            let wasQuoted = isQuoted
+            if !word.filter({ $0 == "\"" }).count.isMultiple(of: 2) { isQuoted.toggle() }
+            let name = word.drop { "-(".contains($0) }.prefix { $0 != ":" }
+            guard !wasQuoted, name.endIndex < word.endIndex, word.index(after: name.endIndex) < word.endIndex,
+                name.count > 1, name.allSatisfy(\.isLetter), QueryField(name: String(name)) == nil,
+                let near = String(name).nearest(among: QueryField.allCases.map(\.rawValue), limit: 1).first,
+                let field = QueryField(name: near)
+            else { continue }
+            return (String(word), field)
+        }
+        return nil
+    }
+
     private static func isField(_ word: Substring) -> Bool {
         word.firstIndex(of: ":").map { QueryField(name: String(word[..<$0])) != nil } ?? false
     }

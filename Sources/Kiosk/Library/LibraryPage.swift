@@ -37,9 +37,9 @@ struct LibraryPage: Sendable {
             "statuses": Copy.Status.allCases.map { ["code": $0.rawValue, "label": texts("common.\($0.rawValue)")] },
         ]
         if let reversed = address.reversed { view["reversed"] = reversed }
-        if let mistake = address.ignored.first {
-            let part = mistake.query.dropFirst(mistake.place.lowerBound).prefix(mistake.place.count)
-            view["ignored"] = texts("library.ignored", ["part": LibraryHit.short(String(part))])
+        if !address.ignored.isEmpty {
+            let parts = address.ignored.map { String($0.query.dropFirst($0.place.lowerBound).prefix($0.place.count)) }
+            view["ignored"] = texts("library.ignored", ["part": LibraryHit.short(parts.joined(separator: ", "))])
         }
         if let next = found.next { view["next"] = address.next(next) }
         if found.hits.isEmpty { view["empty"] = empty(address) }

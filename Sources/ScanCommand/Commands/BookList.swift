@@ -204,6 +204,8 @@ struct EmptyList {
         }
         if !alternatives.isEmpty {
             text += " But " + alternatives.joined(separator: "; ") + "."
+        } else if let (_, field) = QueryParser.misspeltField(in: typed) {
+            text += " Did you mean \(field.rawValue):?"
         } else if let field = Self.fieldWithSpace(typed) {
             text += " A value follows its field without a space: \(field):…"
         } else if CommandLine.arguments.dropFirst().starts(with: ["library", typed]),

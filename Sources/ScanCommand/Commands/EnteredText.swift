@@ -66,7 +66,8 @@ enum EnteredText {
             let shown = comments.map { "# \($0)\n" }.joined() + "\n" + text.printable + "\n"
             guard let edited = try file.edit(shown) else { return nil }
             let lines = edited.split(separator: "\n", omittingEmptySubsequences: false)
-            text = lines.drop { $0.hasPrefix("#") }.joined(separator: "\n").cleaned
+            // A text may begin with a heading of its own.
+            text = lines.drop { line in comments.contains { line == "# \($0)" } }.joined(separator: "\n").cleaned
             if text.isEmpty { return nil }
             do throws(TextRefusal) { return try text.checked(as: what, limit: TextLimit.note) } catch {
                 reason = "\(error)"

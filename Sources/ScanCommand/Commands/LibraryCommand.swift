@@ -330,11 +330,16 @@ struct LibraryEditCommand: AsyncParsableCommand {
 
     /// - Throws: `ValidationError` for a field that `--set` cannot set.
     private func assigned() throws -> Values {
-        let arguments = try sets.map { text in
-            guard let sign = text.firstIndex(of: "="), sign > text.startIndex else {
-                throw ValidationError("--set \"\(text.prefix(40).printable)\" has no value. Write --set rating=4.")
+        let arguments = try sets.flatMap { text in
+            guard let sign = text.firstIndex(of: "="), sign > text.startIndex, !text.hasPrefix("help=") else {
+                throw ValidationError("--set \"\(text.prefix(40).printable)\" sets no field. Write --set rating=4.")
             }
-            return "--\(text[..<sign])=\(text[text.index(after: sign)...])"
+            let (name, value) = (text[..<sign], text[text.index(after: sign)...])
+            // The parser takes an empty value only as a word of its own, and none for a flag.
+            if value.isEmpty { return ["--\(name)", ""] }
+            let flag = ["yes": "--\(name)", "no": "--no-\(name)"][value.lowercased()]
+            if let flag, (try? Values.parse([flag])) != nil { return [flag] }
+            return ["--\(name)=\(value)"]
         }
         do {
             return try Values.parse(arguments)
@@ -351,6 +356,8 @@ struct LibraryEditCommand: AsyncParsableCommand {
             (try fields.edit(), try copy.change(), try facts.change()),
         ]
         return { book in
+            // Somebody may have deleted the book since it was shown.
+            guard book.copy.deleted == nil else { return }
             for (edit, changeCopy, changeFacts) in parts {
                 try edit.apply(to: &book.edition.metadata)
                 changeCopy(&book.copy)

@@ -34,14 +34,20 @@ struct BookFilters: ParsableArguments {
     @Flag(help: "Only books on the wishlist.") var wishlist = false
     @Flag(help: "Only books that you own.") var owned = false
     @Flag(help: "Only favourites.") var favourite = false
+    // -30d.. is a range of days.
     @Option(
+        parsing: .unconditional,
         help: ArgumentHelp(
             "Only books added on these days, such as '2024', '2024-03', 'today', '2024-03-01..2024-04', '..2023' or '2024-11..'.",
             valueName: "days"), completion: .values(.day))
     var added: String?
-    @Option(help: ArgumentHelp("Only books started on these days.", valueName: "days"), completion: .values(.day))
+    @Option(
+        parsing: .unconditional, help: ArgumentHelp("Only books started on these days.", valueName: "days"),
+        completion: .values(.day))
     var started: String?
-    @Option(help: ArgumentHelp("Only books finished on these days.", valueName: "days"), completion: .values(.day))
+    @Option(
+        parsing: .unconditional, help: ArgumentHelp("Only books finished on these days.", valueName: "days"),
+        completion: .values(.day))
     var finished: String?
 
     func query() throws -> BookQuery {

@@ -43,9 +43,18 @@ struct QueryActOptions: ParsableArguments {
     /// - Returns: the ids in the order of the query; `nil` if the person does not agree, or with `--dry-run`.
     /// - Throws: ``CommandError`` if no book matches, or if nobody can be asked.
     func books(in library: LibraryFile, to act: (String, String), json: Bool) async throws -> [ID<Copy>]? {
+        // One argument is read as in a list.
+        let query = query.map { QueryParser.query(fromArguments: [$0]) }
         if let query, try await library.parse(query).isEmpty {
             throw CommandError(
                 .usage, "the query has no condition, so it would choose every book. To choose all books, use --all.")
+        }
+        // In a list, a misspelt field shows at once. Here, -tga:sf would choose more books than was meant.
+        if let (word, field) = query.flatMap(QueryParser.misspeltField) {
+            throw CommandError(
+                .usage,
+                "\"\(word.prefix(80).printable)\" names no field. Did you mean \(field.rawValue):? To search for it as words, write it in quotation marks."
+            )
         }
         let books = try await library.books(matchingQuery: query ?? "")
         guard !books.isEmpty else {
@@ -116,7 +125,9 @@ func printCount(_ changed: Int, of count: Int, _ change: ID<Change>?, _ what: St
             "books": .integer(count), "changed": .integer(changed), "change": JSONValue(change?.rawValue),
         ])
     }
-    let rest = count > changed ? " \(counted(count - changed, "other book")) already had these values." : ""
+    let rest =
+        count > changed
+        ? " \(counted(count - changed, changed == 0 ? "book" : "other book")) already had these values." : ""
     Output.shared.printChange(
         ["\(counted(changed, "book")) \(what).\(rest)"], change, unchanged: "Nothing changed.\(rest)")
 }

@@ -75,7 +75,9 @@ struct ExportCommand: AsyncParsableCommand {
         let library = try wiring.requireLibrary()
         guard let books = format.ofBooks else { return try await exportTimeline(of: library) }
         var chosen: Set<ID<Copy>>?
-        if let query { chosen = Set(try await library.books(matchingQuery: query).map(\.id)) }
+        if let query {
+            chosen = Set(try await library.books(matchingQuery: QueryParser.query(fromArguments: [query])).map(\.id))
+        }
         let bar = ProgressBar("editions", total: 0)
         defer { bar.finish() }
         let total = try await library.editionCount()

@@ -55,6 +55,7 @@ struct FilterCommand: AsyncParsableCommand {
         func run() async throws {
             let library = try Wiring(settings: paths.settings()).requireLibrary()
             _ = try await library.parse(query.text)
+            try await library.checkNoCycle(SavedFilter(name: name, query: query.text))
             let (filter, change) = try await library.saveFilter(name, query.text, at: Date())
             if output.json { return Output.shared.printLine(filter.json) }
             Output.shared.printChange(["Saved: \(filter.reference)"], change, unchanged: "Saved already.")
@@ -127,6 +128,18 @@ struct FilterCommand: AsyncParsableCommand {
 }
 
 extension LibraryFile {
+    /// - Throws: ``CommandError`` if the filter, once it is saved, would contain itself by way of others.
+    fileprivate func checkNoCycle(_ filter: SavedFilter) async throws {
+        let others = try await savedFilters().filter { !$0.isNamed(filter.name) }
+        let context = QueryContext(
+            today: CalendarDay(number: 0), readers: try await readers(), filters: others + [filter])
+        do throws(QueryMistake) {
+            _ = try QueryParser(context).parse(QueryField.filter.condition(filter.name))
+        } catch {
+            throw CommandError(error)
+        }
+    }
+
     fileprivate func savedFilter(named name: String) async throws -> SavedFilter {
         let filters = try await savedFilters()
         guard let filter = filters.first(where: { $0.isNamed(name) }) else {

@@ -27,7 +27,9 @@ struct ReadingCommand: AsyncParsableCommand {
     /// The option for the day on which the status changed.
     struct DayOption: ParsableArguments {
         @Option(
-            help: ArgumentHelp("The day of the change (default: today).", valueName: "day"), completion: .values(.day))
+            // -3d is a day.
+            parsing: .unconditional, help: ArgumentHelp("The day of the change (default: today).", valueName: "day"),
+            completion: .values(.day))
         var on: String?
 
         func day() throws -> CalendarDay? { try on.map { try LocalTime.current.day($0, for: "--on") } }
@@ -519,6 +521,7 @@ struct ReadingAction: ParsableArguments {
         let now = Date()
         let (changed, change) = try await changeInPieces(ids) {
             try await library.updateBooks($0, continuing: $1, on: day, at: now) { book in
+                guard book.copy.deleted == nil else { return }
                 book.copy.status = status
                 if let rating { book.copy.rating = rating == 0 ? nil : rating }
             }
