@@ -31,7 +31,7 @@ extension ScanProcess {
     private static let frontal = "photos/frontal.jpg"
     private static let isbn = "9780441478125"
 
-    @Test func `are told apart even if they are shown alike`() throws {
+    @Test func `stay apart even if messages show them alike`() throws {
         try withScan { scan in
             try scan.copy(Self.frontal, to: Self.latin("café.jpg"))
             try scan.copy("photos/no-code-table.jpg", to: Array("caf\u{FFFD}.jpg".utf8))

@@ -25,7 +25,8 @@ public struct PhotoFolder: Sendable {
         }
     }
 
-    /// Returns true if `path` is a folder.
+    /// Returns true if `path` is a folder. If nothing is there, or it cannot be examined, it is opened as a photo, and
+    /// the error gives the reason.
     public static func isFolder(_ path: FilePath) -> Bool { (try? path.stat())?.type == .directory }
 
     private mutating func walk(_ folder: FilePath, depth: Int) throws(PhotoError) {

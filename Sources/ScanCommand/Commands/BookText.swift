@@ -147,6 +147,8 @@ extension BookText {
             do {
                 let changes = try form.changes(in: edited)
                 return try await library.update(book.id, at: Date()) { book in
+                    // Somebody may have deleted the book meanwhile. The editor then opens again and says so.
+                    try book.checkOutsideTrash()
                     for change in changes { try change(&book) }
                 }
             } catch let refusals as Refusals {

@@ -21,6 +21,7 @@ struct EditedFile {
 
     /// True if a person at a terminal can use an editor.
     static var isPossible: Bool {
+        // A process without a controlling terminal cannot open it, and thus has none for an editor.
         guard isatty(STDIN_FILENO) == 1, let terminal = try? openTerminal() else { return false }
         defer { try? terminal.close() }
         return tcgetpgrp(terminal.rawValue) == getpgrp()
@@ -53,6 +54,7 @@ struct EditedFile {
             } catch {
                 Output.shared.printError("cannot remove \(folder): \(error). It holds the text; delete it.")
             }
+            // Nothing was written to it that could be lost.
             try? terminal.close()
         }
     }
@@ -131,7 +133,8 @@ struct EditedFile {
         for place in places {
             var template = Array("\(place)/bookplate-XXXXXX".utf8CString)
             guard mkdtemp(&template) == nil else {
-                return String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+                // The C characters are signed on some processors only, so they are read as bytes.
+                return template.withUnsafeBytes { String(decoding: $0.dropLast(), as: UTF8.self) }
             }
             failure = .current
         }

@@ -337,6 +337,7 @@ struct LibraryEditCommand: AsyncParsableCommand {
             let (name, value) = (text[..<sign], text[text.index(after: sign)...])
             // The parser takes an empty value only as a word of its own, and none for a flag.
             if value.isEmpty { return ["--\(name)", ""] }
+            // A name that is no flag is refused below, with the parser's reason.
             let flag = ["yes": "--\(name)", "no": "--no-\(name)"][value.lowercased()]
             if let flag, (try? Values.parse([flag])) != nil { return [flag] }
             return ["--\(name)=\(value)"]
@@ -383,6 +384,7 @@ struct LibraryEditCommand: AsyncParsableCommand {
         let before = try await library.book(named: named.name, choosing: Asking.canChoose(json: output.json))
         if let number { EnteredNumber.warn(number) }
         return try await library.update(before.id, at: Date()) { book in
+            try book.checkOutsideTrash()
             try edit(&book)
             if let number { (book.edition.isbn, book.edition.isbnText) = (number?.isbn, number?.text) }
         }
@@ -401,6 +403,7 @@ struct LibraryEditCommand: AsyncParsableCommand {
         guard await form.fill(with: keyboard, names: library) else { return nil }
         let edit = try form.edit
         return try await library.update(before.id, at: Date()) { book in
+            try book.checkOutsideTrash()
             try edit.metadata.apply(to: &book.edition.metadata)
             var preset = Preset(of: book.copy)
             try edit.preset.apply(to: &preset)

@@ -539,7 +539,9 @@ struct ReadingAction: ParsableArguments {
             } catch let error as CommandError where words.count > 1 && words.last.flatMap({ Double($0) }) != nil {
                 // "dune 5 6" means the book Dune and one number too many. "catch 22 145" was found above, because 22
                 // belongs to the title.
-                guard (try? await library.trackedBook(words.dropLast(), choosing: false)) != nil else { throw error }
+                do { _ = try await library.trackedBook(words.dropLast(), choosing: false) } catch is CommandError {
+                    throw error
+                }
                 throw CommandError(
                     .usage, "\"\(words.last?.printable ?? "")\" is one number too many. Give the book, then one number."
                 )
