@@ -7,6 +7,7 @@ import "./keys.js";
 import "./lamps.js";
 import { showKeptMessage, toast } from "./messages.js";
 import { text } from "./texts.js";
+import "./touch-typing.js";
 
 // While the service does not answer, a link would lead to the browser's own error page. On a screen without an address
 // bar, a person could not leave that page.

@@ -7,6 +7,7 @@ import { toast } from "./messages.js";
 import { callAPI } from "./requests.js";
 import { play, readSounds, setSounds } from "./sounds.js";
 import { locale } from "./texts.js";
+import { readKeyboardChoice, setKeyboardChoice } from "./touch-typing.js";
 
 /** Adds a line to a list, with an element after its label. */
 function addLine(list, label, more) {
@@ -25,6 +26,12 @@ areSoundsOn.checked = readSounds().on;
 volume.value = readSounds().volume;
 areSoundsOn.addEventListener("change", () => { setSounds({ on: areSoundsOn.checked }); play("new"); });
 volume.addEventListener("change", () => { setSounds({ volume: Number(volume.value) }); play("new"); });
+
+// The keyboard of the pages.
+
+const keyboardChoice = document.getElementById("keyboard-choice");
+keyboardChoice.value = readKeyboardChoice();
+keyboardChoice.addEventListener("change", () => setKeyboardChoice(keyboardChoice.value));
 
 // The camera.
 

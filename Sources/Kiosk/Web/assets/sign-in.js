@@ -1,5 +1,7 @@
 // The sign-in page: sends the code, and shows the result below the field.
 
+import "./touch-typing.js";
+
 const form = document.getElementById("sign-in");
 const field = document.getElementById("code");
 const message = document.getElementById("message");

@@ -1,0 +1,81 @@
+import Foundation
+import Testing
+
+/// Fingers on a touch screen, which the browser receives as real touches.
+extension Browser {
+    /// Runs the body on a touch screen without a keyboard.
+    func withTouchScreen(_ body: () async throws -> Void) async throws {
+        try await setTouch(true)
+        do {
+            try await body()
+        } catch {
+            try await setTouch(false)
+            throw error
+        }
+        try await setTouch(false)
+    }
+
+    private func setTouch(_ isOn: Bool) async throws {
+        try await driver.devTools(
+            "Emulation.setTouchEmulationEnabled", isOn ? ["enabled": true, "maxTouchPoints": 5] : ["enabled": false])
+    }
+
+    /// Touches an element, which a finger has to be able to hit: it must be at least 44 px wide and high, within the
+    /// screen, and not covered by another element.
+    ///
+    /// - Parameters:
+    ///   - selector: the element, or the field of a larger label.
+    ///   - milliseconds: the time until the finger is lifted.
+    func touch(_ selector: String, for milliseconds: Int = 20) async throws {
+        let target = try await value(
+            """
+            (() => {
+              const element = document.querySelector(\(Self.quoted(selector)));
+              if (!element) return "is missing";
+              const hit = element.closest("label") ?? element;
+              hit.scrollIntoView({ block: "nearest", inline: "nearest" });
+              let box = hit.getBoundingClientRect();
+              // Scrolling may have put the element below the head or the keyboard.
+              const top = document.querySelector(".bar").getBoundingClientRect().bottom, inDialog = hit.closest("dialog, .bar, [popover]");
+              if (!inDialog && box.top < top) { scrollBy(0, box.top - top - 8); box = hit.getBoundingClientRect(); }
+              const x = box.left + box.width / 2, y = box.top + box.height / 2, there = document.elementFromPoint(x, y);
+              if (box.width < 43.5 || box.height < 43.5) return `is ${Math.round(box.width)} x ${Math.round(box.height)} px`;
+              if (x < 0 || y < 0 || x >= innerWidth || y >= innerHeight) return `is outside at ${x}, ${y}`;
+              if (!hit.contains(there)) return `is covered by ${there?.outerHTML.slice(0, 120)}`;
+              return [x, y].join();
+            })()
+            """, as: String.self)
+        let place = try #require(target).split(separator: ",").compactMap { Double($0) }
+        try #require(place.count == 2, "\(selector) \(target ?? "")")
+        try await driver.devTools(
+            "Input.dispatchTouchEvent", ["type": "touchStart", "touchPoints": [["x": place[0], "y": place[1]]]])
+        if milliseconds > 20 { try await wait("the held key", until: "document.querySelector('#keyboard .more')") }
+        try await driver.devTools("Input.dispatchTouchEvent", ["type": "touchEnd", "touchPoints": [] as [Any]])
+    }
+
+    /// Types a text by touching the keys of the pages' keyboard, which must be shown.
+    func touchKeys(_ text: String) async throws {
+        try await wait("the keyboard", until: Self.isKeyboardShown)
+        for char in text {
+            let key = "#keyboard [data-char=\(Self.quoted(String(char).lowercased()))]"
+            let isThere = try await value("document.querySelector(\(Self.quoted(key))) !== null", as: Bool.self)
+            if isThere == false { try await touch("#keyboard :is([data-press=letters], [data-press=symbols])") }
+            if char.isUppercase,
+                try await value("document.querySelector(\(Self.quoted(key))).textContent") != String(char)
+            {
+                try await touch("#keyboard [data-press=shift]")
+            }
+            try await touch(key)
+        }
+    }
+
+    /// Touches a key without a character, such as "enter".
+    func touchKey(_ name: String) async throws { try await touch("#keyboard [data-press=\(name)]") }
+
+    static let isKeyboardShown = "document.querySelector('#keyboard:popover-open') !== null"
+    static let isKeyboardHidden = "document.querySelector('#keyboard:popover-open') === null"
+
+    private static func quoted(_ text: String) -> String {
+        "'" + text.replacing("\\", with: "\\\\").replacing("'", with: "\\'") + "'"
+    }
+}
