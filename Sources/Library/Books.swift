@@ -87,10 +87,6 @@ extension LibraryFile: EditableShelf {
         try await updateBooks(ids, continuing: earlier, at: now) { try change(&$0.copy) }
     }
 
-    /// Applies a person's edit to editions and copies, as ``update(_:continuing:at:_:)`` does to copies.
-    ///
-    /// - Parameter day: the day of the status. As in ``Tracker/set(_:on:_:)``, it replaces the old day even if the
-    ///   status stays the same. If it is `nil`, a new status gets today.
     public func updateBooks(
         _ ids: [ID<Copy>], continuing earlier: ID<Change>?, on day: CalendarDay? = nil, at now: Date,
         _ change: @escaping @Sendable (inout Book) throws -> Void

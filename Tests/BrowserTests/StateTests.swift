@@ -90,10 +90,10 @@ extension `In a browser` {
                     try await check("thousand \(page)", browser)
                 }
                 try await browser.open(kiosk.address + "/library")
-                try await browser.click("#filters > summary")
-                try await browser.wait("the facets", until: "document.querySelector('#facets fieldset')")
+                try await browser.click("#filters")
+                try await browser.wait("the facets", until: "document.querySelector('#facets details')")
                 try await check("filters", browser)
-                try await browser.click("#filters > summary")
+                try await browser.driver.run("document.getElementById('filter-panel').close()")
                 try await browser.click("#choose")
                 try await browser.click(".hit:nth-child(2) .pick")
                 try await check("selection", browser)

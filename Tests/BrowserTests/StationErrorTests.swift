@@ -13,8 +13,8 @@ extension `In a browser` {
 
         @Test func `is reported when the filters are opened, and only the newest response is shown`() async throws {
             try await visit("library", prepare: household) { _, browser, _ in
-                let open = "document.getElementById('filters').open = true"
-                let shut = "document.getElementById('filters').open = false"
+                let open = "document.getElementById('filters').click()"
+                let shut = "document.getElementById('filter-panel').close()"
                 let isDone = "!document.documentElement.hasAttribute('data-acting')"
                 try await browser.driver.run(
                     "window.real = fetch; window.fetch = () => Promise.reject(new TypeError()); \(open)")
@@ -27,11 +27,11 @@ extension `In a browser` {
                 try await browser.wait("it is asked", until: "window.late && !(\(isDone))")
                 try await browser.driver.run("window.fetch = real; \(shut)")
                 try await browser.driver.run(open)
-                try await browser.wait("the filters", until: "document.querySelector('#facets fieldset')")
+                try await browser.wait("the filters", until: "document.querySelector('#facets details')")
                 try await browser.driver.run(
                     "window.late(new Response('<form id=facets data-old></form>'))")
                 try await browser.wait("both are there", until: isDone)
-                #expect(try await browser.value("!!document.querySelector('#facets fieldset')", as: Bool.self) == true)
+                #expect(try await browser.value("!!document.querySelector('#facets details')", as: Bool.self) == true)
             }
         }
 

@@ -57,6 +57,19 @@ import Testing
             "finished since", { $0.finished = Period(from: CalendarDay("2023-02-15")) },
             { $0.copy.reading?.finished.map { $0.span.upperBound >= CalendarDay("2023-02-15")!.number! } ?? false }
         ),
+        ("format", { $0.formats = [.audiobook] }, { $0.edition.metadata.format == .audiobook }),
+        (
+            "years", { $0.years = [1950...1959, 2001...2001] },
+            { book in
+                book.edition.metadata.publishedDate.map { (1950...1959).contains($0.year) || $0.year == 2001 } ?? false
+            }
+        ),
+        (
+            "pages in a range", { $0.pages = [0...149, 500...Int.max] },
+            { $0.edition.metadata.pageCount.map { !(150...499).contains($0) } ?? false }
+        ),
+        ("missing cover or ISBN", { $0.missing = [.cover, .isbn] }, { _ in true }),
+        ("not owned", { $0.isOwned = false }, { !$0.copy.isOwned }),
         ("missing pages", { $0.missing = [.pages] }, { $0.edition.metadata.pageCount == nil }),
         ("missing ISBN", { $0.missing = [.isbn] }, { $0.edition.isbn == nil }),
         ("missing author", { $0.missing = [.author] }, { $0.edition.metadata.authorNames.isEmpty }),
@@ -91,7 +104,10 @@ import Testing
     }
 
     private static func isSameKind(_ one: String, _ two: String) -> Bool {
-        let kinds = [["tag", "unknown tag"], ["4 stars", "5 stars or none"], ["finished until", "finished since"]]
+        let kinds = [
+            ["tag", "unknown tag"], ["4 stars", "5 stars or none"], ["finished until", "finished since"],
+            ["owned", "not owned"],
+        ]
         return (kinds + [filters.map(\.name).filter { $0.hasPrefix("missing") }])
             .contains { $0.contains(one) && $0.contains(two) }
     }
@@ -213,7 +229,9 @@ import Testing
         #expect(found.total == 20 && !found.isTotalExact)
     }
 
-    @Test(arguments: ["", "the", "t", "zz"], [[], [0], [1, 3], [0, 1, 3, 4, 7], [10], [11, 6], [2]] as [[Int]])
+    @Test(
+        arguments: ["", "the", "t", "zz"],
+        [[], [0], [1, 3], [0, 1, 3, 4, 7], [10], [11, 6], [2], [14], [15, 16], [17, 0]] as [[Int]])
     func `facets count the books for each value`(text: String, chosen: [Int]) async throws {
         var query = BookQuery()
         query.text = text
@@ -241,7 +259,28 @@ import Testing
         if let author = facets.authors.first {
             #expect(try await count { $0.authors = [author.name] } == author.count)
         }
+        for format in Metadata.Format.allCases {
+            #expect(try await count { $0.formats = [format] } == facets.formats[format] ?? 0)
+        }
+        for band in PageBand.allCases {
+            #expect(try await count { $0.pages = [band.range] } == facets.pages[band] ?? 0)
+        }
+        for decade in [1950, 1990, 2010] {
+            #expect(try await count { $0.years = [decade...decade + 9] } == facets.decades[decade] ?? 0)
+        }
+        for field in MissingField.counted {
+            #expect(try await count { $0.missing = [field] } == facets.missing[field] ?? 0, "\(field)")
+        }
+        let publishers = try await library.counts(of: .publisher, matching: query, limit: 5)
+        #expect(
+            publishers.count <= 5
+                && publishers == publishers.sorted { $0.count > $1.count || $0.count == $1.count && $0.name < $1.name })
+        for publisher in publishers {
+            #expect(try await count { $0.publishers = [publisher.name] } == publisher.count)
+        }
+        #expect(try await count { _ in } == facets.total)
         #expect(try await count { $0.isOwned = true } == facets.owned)
+        #expect(try await count { $0.isOwned = false } == facets.notOwned)
         #expect(try await count { $0.isOnWishlist = true } == facets.wishlist)
         #expect(try await count { $0.isFavourite = true } == facets.favourites)
         #expect(facets.authors.count <= 20)

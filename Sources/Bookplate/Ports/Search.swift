@@ -11,6 +11,12 @@ public protocol Search: Sendable {
     /// order, limit and position are ignored.
     func facets(matching query: BookQuery) async throws -> BookFacets
 
+    /// Counts the books of each publisher that match the query except for its filter by publisher. There may be very
+    /// many publishers, so they are no part of ``facets(matching:)``.
+    ///
+    /// - Returns: the names with the most books, at most `limit`, and the names that the query contains.
+    func counts(of field: CountedField, matching query: BookQuery, limit: Int) async throws -> [NameCount]
+
     /// Returns the names that start with `beginning`, most used first. Case and diacritics are ignored.
     ///
     /// - Parameter beginning: the text typed so far; empty for the most used names of all.
@@ -18,4 +24,7 @@ public protocol Search: Sendable {
 }
 
 /// The kinds of names that can be completed while typing.
-public enum NameKind: Sendable, CaseIterable { case author, tag, shelf }
+public enum NameKind: Sendable, CaseIterable { case author, tag, shelf, publisher }
+
+/// The texts of editions of which ``Search/counts(of:matching:limit:)`` counts the books.
+public enum CountedField: String, Sendable, CaseIterable { case publisher }

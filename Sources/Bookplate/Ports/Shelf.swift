@@ -62,6 +62,14 @@ public protocol EditableShelf: Shelf {
         _ ids: [ID<Copy>], continuing earlier: ID<Change>?, at now: Date,
         _ change: @escaping @Sendable (inout Copy) throws -> Void
     ) async throws -> (changed: Int, change: ID<Change>?)
+    /// Applies a person's edit to editions and copies, as ``update(_:continuing:at:_:)`` does to copies.
+    ///
+    /// - Parameter day: the day of the status. As in ``Tracker/set(_:on:_:)``, it replaces the old day even if the
+    ///   status stays the same. If it is `nil`, a new status gets today.
+    func updateBooks(
+        _ ids: [ID<Copy>], continuing earlier: ID<Change>?, on day: CalendarDay?, at now: Date,
+        _ change: @escaping @Sendable (inout Book) throws -> Void
+    ) async throws -> (changed: Int, change: ID<Change>?)
     /// Fills empty fields of editions with what sources know, as one change. A field that has a value, or that a person
     /// has edited, stays as it is. Records that may be another book's are left out.
     ///

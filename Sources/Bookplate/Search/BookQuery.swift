@@ -25,6 +25,13 @@ public struct BookQuery: Sendable, Equatable {
     public var authors: [String] = []
     /// The language codes as they are stored with the edition: ISO 639-1 where there is one, else ISO 639-2.
     public var languages: Set<String> = []
+    /// The publishers, exactly as they are stored.
+    public var publishers: [String] = []
+    public var formats: Set<Metadata.Format> = []
+    /// Ranges of years of publication.
+    public var years: [ClosedRange<Int>] = []
+    /// Ranges of page counts.
+    public var pages: [ClosedRange<Int>] = []
     public var ratings: Set<RatingBand> = []
     public var isOwned: Bool?
     public var isOnWishlist: Bool?
@@ -107,6 +114,60 @@ public enum MissingField: String, Sendable, CaseIterable, Codable {
     case year
 }
 
+extension MissingField {
+    /// The fields whose absence ``BookFacets/missing`` counts, in the order in which they are shown.
+    public static let counted: [MissingField] = [
+        .shelf, .tag, .cover, .isbn, .author, .publisher, .year, .pages, .language, .format, .series,
+    ]
+}
+
+/// A range of page counts for a filter.
+public enum PageBand: Int, Sendable, CaseIterable {
+    case short, medium, long, veryLong
+
+    /// The numbers of pages that belong to the band.
+    public var range: ClosedRange<Int> {
+        switch self {
+        case .short: 0...149
+        case .medium: 150...299
+        case .long: 300...499
+        case .veryLong: 500...Int.max
+        }
+    }
+
+    /// Creates the band that contains a number of pages.
+    public init(_ pages: Int) { self = Self.allCases.last { $0.range.lowerBound <= pages } ?? .short }
+
+    /// The range in the form in which commands and addresses accept it, such as `150..299`.
+    public var text: String { NumberRange.text(range) }
+}
+
+/// Ranges of whole numbers in the form `150..299`, `..149`, `500..` or `300`. Both ends belong to a range.
+public enum NumberRange {
+    /// - Parameter digits: the largest number of digits.
+    /// - Returns: `nil` unless the text is a range.
+    public static func parse(_ text: String, digits: Int) -> ClosedRange<Int>? {
+        func number(_ text: Substring, _ missing: Int) -> Int? {
+            if text.isEmpty { return missing }
+            guard text.utf8.count <= digits, text.utf8.allSatisfy({ 0x30...0x39 ~= $0 }) else { return nil }
+            return Int(text)
+        }
+        guard let dots = text.firstRange(of: "..") else {
+            return text.isEmpty ? nil : number(text[...], 0).map { $0...$0 }
+        }
+        guard text != "..", let low = number(text[..<dots.lowerBound], 0),
+            let high = number(text[dots.upperBound...], .max), low <= high
+        else { return nil }
+        return low...high
+    }
+
+    public static func text(_ range: ClosedRange<Int>) -> String {
+        if range.lowerBound == range.upperBound { return String(range.lowerBound) }
+        return (range.lowerBound == 0 ? "" : String(range.lowerBound)) + ".."
+            + (range.upperBound == .max ? "" : String(range.upperBound))
+    }
+}
+
 /// A range of ratings for a filter.
 public enum RatingBand: Hashable, Sendable, Codable, Comparable {
     case unrated
@@ -156,7 +217,17 @@ public struct BookFacets: Sendable, Equatable {
     public var languages: [NameCount] = []
     /// The authors with the most books, at most 20.
     public var authors: [NameCount] = []
+    public var formats: [Metadata.Format: Int] = [:]
+    /// The number of books by the decade of their publication, such as 1960.
+    public var decades: [Int: Int] = [:]
+    /// The number of books by their page counts.
+    public var pages: [PageBand: Int] = [:]
+    /// The number of books that lack each of the fields in ``MissingField/counted``.
+    public var missing: [MissingField: Int] = [:]
+    /// The number of books that match the whole query.
+    public var total = 0
     public var owned = 0
+    public var notOwned = 0
     public var wishlist = 0
     public var favourites = 0
 
@@ -174,7 +245,14 @@ extension BookFacets {
                 Copy.Status.allCases.map { (key: $0.rawValue, value: .integer(statuses[$0] ?? 0)) }),
             "ratings": .object(RatingBand.all.map { (key: $0.text, value: .integer(ratings[$0] ?? 0)) }),
             "tags": names(tags), "shelves": names(shelves), "languages": names(languages), "authors": names(authors),
-            "owned": .integer(owned), "wishlist": .integer(wishlist), "favourites": .integer(favourites),
+            "formats": .object(
+                Metadata.Format.allCases.map { (key: $0.rawValue, value: .integer(formats[$0] ?? 0)) }),
+            "decades": .object(
+                decades.sorted { $0.key < $1.key }.map { (key: String($0.key), value: .integer($0.value)) }),
+            "pages": .object(PageBand.allCases.map { (key: $0.text, value: .integer(pages[$0] ?? 0)) }),
+            "missing": .object(MissingField.counted.map { (key: $0.rawValue, value: .integer(missing[$0] ?? 0)) }),
+            "total": .integer(total), "owned": .integer(owned), "notOwned": .integer(notOwned),
+            "wishlist": .integer(wishlist), "favourites": .integer(favourites),
         ]
     }
 }

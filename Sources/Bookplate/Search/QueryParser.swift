@@ -434,10 +434,10 @@ private struct QueryScanner {
             if id.utf8.count <= 64, id.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "-" }) { return .id(id) }
             return try refuse(field, value, "the end of an id", ["3f9a1c"], place)
         case .pages:
-            if let range = Self.range(value, digits: 6) { return .pages(range) }
+            if let range = NumberRange.parse(value, digits: 6) { return .pages(range) }
             return try refuse(field, value, "a number of pages or a range", ["200", "..200", "200..400"], place)
         case .year:
-            if let range = Self.range(value, digits: 4) { return .year(range) }
+            if let range = NumberRange.parse(value, digits: 4) { return .year(range) }
             return try refuse(field, value, "a year or a range of years", ["1969", "1960..", "1960..1969"], place)
         case .rating:
             if value.lowercased() == "unrated" { return .lacks(.rating) }
@@ -479,22 +479,6 @@ private struct QueryScanner {
         _ value: String, _ isQuoted: Bool, _ condition: (String, _ isBeginning: Bool) -> BookCondition
     ) -> BookCondition {
         isQuoted || !value.hasSuffix("*") ? condition(value, false) : condition(String(value.dropLast()), true)
-    }
-
-    /// Parses `200`, `200..`, `..200` or `100..200`.
-    private static func range(_ text: String, digits: Int) -> ClosedRange<Int>? {
-        func number(_ text: Substring, _ missing: Int) -> Int? {
-            if text.isEmpty { return missing }
-            guard text.utf8.count <= digits, text.utf8.allSatisfy({ 0x30...0x39 ~= $0 }) else { return nil }
-            return Int(text)
-        }
-        guard let dots = text.firstRange(of: "..") else {
-            return text.isEmpty ? nil : number(text[...], 0).map { $0...$0 }
-        }
-        guard text != "..", let low = number(text[..<dots.lowerBound], 0),
-            let high = number(text[dots.upperBound...], .max), low <= high
-        else { return nil }
-        return low...high
     }
 
     /// Parses a rating or a range of ratings. A whole number of stars without a range includes the quarters above it,
@@ -581,7 +565,12 @@ extension QueryField {
         guard value.contains(where: { $0.isWhitespace || "\"“”„«»()".contains($0) }) else {
             return "\(rawValue):\(value)"
         }
-        return "\(rawValue):\"\(value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))\""
+        return exactCondition(value)
+    }
+
+    /// Returns the condition with a value in quotation marks, in which neither `*` nor `none` has a special meaning.
+    public func exactCondition(_ value: String) -> String {
+        "\(rawValue):\"\(value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))\""
     }
 
     /// A condition with the field.

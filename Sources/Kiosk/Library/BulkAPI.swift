@@ -14,6 +14,7 @@ struct BulkAPI: Sendable {
             Route(.post, "/api/books/tag", for: .household, tag),
             Route(.post, "/api/books/untag", for: .household, untag),
             Route(.post, "/api/books/shelf", for: .household, shelve),
+            Route(.post, "/api/books/edit", for: .household, edit),
             Route(.post, "/api/books/trash", for: .household, trash),
             Route(.post, "/api/books/restore", for: .household, restore),
             Route(.post, "/api/books/delete-for-good", for: .household, deleteForGood),
@@ -47,6 +48,27 @@ struct BulkAPI: Sendable {
         let name = (body.name ?? "").cleanedLine
         let shelf = name.isEmpty ? nil : try name.checked(as: "shelf", limit: TextLimit.name)
         return try await change(body, context) { $0.shelf = shelf }
+    }
+
+    /// Applies an edit of the form's fields. With `dryRun`, nothing is changed, and the response is the edit's preview
+    /// for the first of the books.
+    private func edit(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
+        let sent = try await request.object()
+        let (body, edit) = (try sent.decoded(as: BookSelection.self), try BulkEdit(sent))
+        if try sent.bool("dryRun").value == true {
+            return JSONResponse(try edit.preview(try await body.sample(parts, context)))
+        }
+        let (copies, next) = try await body.copies(parts, context)
+        let (changed, change) = try await context.library.updateBooks(
+            copies, continuing: body.change, on: nil, at: parts.ports.now()
+        ) { book in
+            if book.copy.deleted == nil {
+                try edit(&book)
+            } else if !body.isSearch {
+                throw InTrashRefusal(book.copy.id)
+            }
+        }
+        return Self.response(changed, change, next, of: body)
     }
 
     private func change(
@@ -119,6 +141,7 @@ struct BulkAPI: Sendable {
 /// transaction, and the response says where the next piece begins. A request with `continuing` adds its piece to the
 /// change of the first piece, so that all pieces can be undone together.
 struct BookSelection: Decodable, Sendable {
+    static let memberNames: Set = ["ids", "query", "after", "except", "continuing", "count"]
     static let maxIDs = 1000
     /// The number of search results that one request changes.
     static let piece = 500
@@ -150,17 +173,42 @@ struct BookSelection: Decodable, Sendable {
         switch (ids, query) {
         case (let ids?, nil): return (try Self.checked(ids), nil)
         case (nil, let text?):
-            guard text.utf8.count <= 16_000 else { throw Self.refusal }
-            var query = try await search(text, parts, context)
-            (query.after, query.limit, query.countLimit) = (after, piece, 0)
-            let found = try await context.library.books(matching: query)
-            let except = except ?? []
-            let excluded = try except.isEmpty ? [] : Set(Self.checked(except))
-            return (found.books.map(\.id).filter { !excluded.contains($0) }, found.next)
-        default:
-            throw RequestRefusal(.missingField, "The request must contain either \"ids\" or \"query\".")
+            let found = try await found(text, parts, context, piece)
+            return (found.books.map(\.id), found.next)
+        default: throw Self.neither
         }
     }
+
+    /// Returns at most ``piece`` of the selected books, as an example for all of them. Books in the trash are left out.
+    func sample(_ parts: KioskParts, _ context: KioskContext) async throws -> [Book] {
+        switch (ids, query) {
+        case (let ids?, nil):
+            var books: [Book] = []
+            for id in try Self.checked(ids).prefix(Self.piece) {
+                guard let book = try await context.library.book(id), book.copy.deleted == nil else { continue }
+                books.append(book)
+            }
+            return books
+        case (nil, let text?):
+            return try await found(text, parts, context, Self.piece).books.filter { $0.copy.deleted == nil }
+        default: throw Self.neither
+        }
+    }
+
+    private func found(
+        _ text: String, _ parts: KioskParts, _ context: KioskContext, _ piece: Int
+    ) async throws -> (books: [Book], next: String?) {
+        guard text.utf8.count <= 16_000 else { throw Self.refusal }
+        var query = try await search(text, parts, context)
+        (query.after, query.limit, query.countLimit) = (after, piece, 0)
+        let found = try await context.library.books(matching: query)
+        let except = except ?? []
+        let excluded = try except.isEmpty ? [] : Set(Self.checked(except))
+        return (found.books.filter { !excluded.contains($0.id) }, found.next)
+    }
+
+    private static let neither = RequestRefusal(
+        .missingField, "The request must contain either \"ids\" or \"query\".")
 
     /// Checks, before books are deleted for good, that the search has not found more books than the person agreed to
     /// delete.

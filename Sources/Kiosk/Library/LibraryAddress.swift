@@ -7,13 +7,14 @@ import FoundationEssentials
 struct LibraryAddress: Sendable {
     enum Name: String, Sendable, CaseIterable {
         case q, status, tag, shelf, author, language, rating, owned, wishlist, favourite, added, started, finished
+        case publisher, year, pages, format, missing
         case readBy, notReadBy, readByNobody
         case trash, sort, reverse, view, limit, after
 
         /// The parameters that filter books.
         static let filters: [Name] = [
             .status, .tag, .shelf, .author, .language, .rating, .owned, .favourite, .wishlist, .added, .started,
-            .finished, .readBy, .notReadBy, .readByNobody,
+            .finished, .publisher, .year, .pages, .format, .missing, .readBy, .notReadBy, .readByNobody,
         ]
     }
 
@@ -93,7 +94,19 @@ struct LibraryAddress: Sendable {
         case .rating:
             query.ratings.insert(
                 try Self.value(name, RatingBand(parsing: value), value, RatingBand.all.map(\.text)))
-        case .owned: query.isOwned = try Self.flag(name, value)
+        case .publisher: query.publishers.append(value)
+        case .year: query.years.append(try Self.range(name, value, digits: 4))
+        case .pages: query.pages.append(try Self.range(name, value, digits: 6))
+        case .format:
+            let allowed = Metadata.Format.allCases.map(\.rawValue)
+            query.formats.insert(try Self.value(name, Metadata.Format(rawValue: value), value, allowed))
+        case .missing:
+            let allowed = MissingField.allCases.map(\.rawValue)
+            query.missing.insert(try Self.value(name, MissingField(rawValue: value), value, allowed))
+        case .owned:
+            let isOwned = try Self.flag(name, value)
+            // Both values together match every book.
+            query.isOwned = items.contains { $0.name == .owned && $0.isYes != isOwned } ? nil : isOwned
         case .wishlist: query.isOnWishlist = try Self.flag(name, value)
         case .favourite: query.isFavourite = try Self.flag(name, value)
         case .added: query.added = try Self.period(name, value, today)
@@ -131,19 +144,18 @@ struct LibraryAddress: Sendable {
             ["1", "0"])
     }
 
-    /// Parses a period such as `2024`, `2024-03..2024-05`, `..2023`, `2024-11-05..` or `today`.
+    /// Parses a period such as `2024`, `2024-03..2024-05`, `..2023`, `-30d..` or `this year`, as the query language
+    /// does.
     private static func period(_ name: Name, _ text: String, _ today: CalendarDay) throws -> Period {
-        func day(_ text: Substring) throws -> CalendarDay? {
-            if text.isEmpty { return nil }
-            if text == "today" { return today }
-            return try value(
-                name, CalendarDay(String(text)), String(text), ["2024", "2024-03..2024-05", "..2023", "today"])
+        do throws(Period.PhraseFlaw) {
+            return try Period(phrase: text, today: today)
+        } catch {
+            throw refusal(name.rawValue, text, ["2024", "2024-03..2024-05", "..2023", "today", "-30d..", "this year"])
         }
-        guard let dots = text.range(of: "..") else {
-            let day = try day(text[...])
-            return Period(from: day, to: day)
-        }
-        return Period(from: try day(text[..<dots.lowerBound]), to: try day(text[dots.upperBound...]))
+    }
+
+    private static func range(_ name: Name, _ text: String, digits: Int) throws -> ClosedRange<Int> {
+        try value(name, NumberRange.parse(text, digits: digits), text, ["200", "..200", "200..400"])
     }
 
     private static func refusal(_ name: String, _ value: String, _ allowed: [String]) -> RequestRefusal {
@@ -191,8 +203,18 @@ extension LibraryAddress {
         Self.address(items.filter { $0.name != .after && $0.name != .limit } + [Item(name: .after, value: position)])
     }
 
+    /// Returns the address of the list with this search alone, in the same view.
+    func searching(_ text: String) -> String {
+        Self.address([Item(name: .q, value: text)] + kept.filter { $0.name == .view })
+    }
+
     /// The address of the filter panel for this list.
     var panel: String { "/library/filters" + Self.address(kept).dropFirst("/library".count) }
+
+    /// Returns the address of the values of one filter for this list.
+    func panel(of filter: Name) -> String {
+        "/library/filters/\(filter.rawValue)" + Self.address(kept).dropFirst("/library".count)
+    }
 
     /// Returns the items that a form passes on in hidden fields. These are all items except those in `names`, which
     /// have visible fields.
@@ -203,6 +225,63 @@ extension LibraryAddress {
     private static func address(_ items: [Item]) -> String {
         "/library" + (items.isEmpty ? "" : "?")
             + items.map { "\($0.name.rawValue)=\(PercentEncoding.encoded($0.value))" }.joined(separator: "&")
+    }
+}
+
+extension LibraryAddress {
+    /// The search, the filters and the order as one query of the query language, under which they can be saved; `nil`
+    /// in the trash, which the language does not have. An author or publisher becomes a phrase within the name. The
+    /// view as a list or grid is left out.
+    var savedQuery: String? {
+        guard !query.inTrash else { return nil }
+        var parts: [String] = []
+        for name in Name.filters {
+            let conditions = items.filter { $0.name == name }.map(condition).filter { !$0.isEmpty }
+            switch name {
+            case .readBy, .notReadBy: parts += conditions
+            case .added, .started, .finished, .wishlist, .favourite, .readByNobody: parts += conditions.suffix(1)
+            case .owned where Set(conditions).count > 1: break
+            default: if !conditions.isEmpty { parts.append(Self.any(conditions)) }
+            }
+        }
+        if !search.isEmpty {
+            let isAlternative = search.split(separator: " ").contains("OR")
+            parts.insert(isAlternative && !parts.isEmpty ? "(\(search))" : search, at: 0)
+        }
+        if items.contains(where: { $0.name == .sort }), let sort = query.sort {
+            parts.append("\(sort.rawValue)\(sort.isAscending == query.isReversed ? "-" : "+")")
+        }
+        return parts.joined(separator: " ")
+    }
+
+    private func condition(_ item: Item) -> String {
+        switch item.name {
+        case .status: QueryField.status.condition(item.value)
+        case .tag: QueryField.tag.exactCondition(item.value)
+        case .shelf: QueryField.shelf.exactCondition(item.value)
+        case .author: QueryField.author.exactCondition(item.value)
+        case .publisher: QueryField.publisher.exactCondition(item.value)
+        case .language: QueryField.language.condition(item.value)
+        case .rating: QueryField.rating.condition(item.value)
+        case .year: QueryField.year.condition(item.value)
+        case .pages: QueryField.pages.condition(item.value)
+        case .format: QueryField.format.condition(item.value)
+        case .missing: QueryField.missing.condition(item.value)
+        case .added: QueryField.added.condition(item.value)
+        case .started: QueryField.started.condition(item.value)
+        case .finished: QueryField.finished.condition(item.value)
+        case .owned: "\(item.isYes ? "" : "-")is:owned"
+        case .wishlist: "\(item.isYes ? "" : "-")is:wishlist"
+        case .favourite: "\(item.isYes ? "" : "-")is:favourite"
+        case .readBy: QueryField.readby.condition(item.value)
+        case .notReadBy: "-" + QueryField.readby.condition(item.value)
+        case .readByNobody: item.isYes ? "readby:nobody" : ""
+        case .q, .trash, .sort, .reverse, .view, .limit, .after: ""
+        }
+    }
+
+    private static func any(_ conditions: [String]) -> String {
+        conditions.count == 1 ? conditions[0] : "(\(conditions.joined(separator: " OR ")))"
     }
 }
 

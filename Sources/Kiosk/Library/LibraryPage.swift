@@ -3,15 +3,13 @@ import FoundationEssentials
 import Hummingbird
 import Mustache
 
-/// The Library page: a search that updates while a person types, with views, filters, sorting, a list or a grid, and
-/// the trash.
+/// The Library page: a search that updates while a person types, with views, saved filters, filters, sorting, a list or
+/// a grid, and the trash.
 struct LibraryPage: Sendable {
     let parts: KioskParts
 
     var routes: [Route] {
-        [
-            Route(.get, "/library", for: .guests, page), Route(.get, "/library/filters", for: .guests, filters),
-        ]
+        [Route(.get, "/library", for: .guests, page)]
     }
 
     private func page(_ request: Request, _ context: KioskContext) async throws -> Response {
@@ -33,6 +31,8 @@ struct LibraryPage: Sendable {
             "sorts": sorts(address, texts),
             "isReversed": query.isReversed,
             "carried": Self.carried(address, except: [.q, .sort]),
+            "saved": try await saved(address, texts, context), "maySave": maySave(address, context),
+            "filterCount": chosenFilters(address).count == 0 ? "" : String(chosenFilters(address).count),
             "otherLook": address.setting(.view, address.isGrid ? nil : "grid"), "panel": address.panel,
             "statuses": Copy.Status.allCases.map { ["code": $0.rawValue, "label": texts("common.\($0.rawValue)")] },
         ]
@@ -42,6 +42,9 @@ struct LibraryPage: Sendable {
             view["ignored"] = texts("library.ignored", ["part": LibraryHit.short(parts.joined(separator: ", "))])
         }
         if let next = found.next { view["next"] = address.next(next) }
+        let isFiltered =
+            !address.search.isEmpty || address.items.contains { LibraryAddress.Name.filters.contains($0.name) }
+        view["hasRail"] = !context.isGuest && (!found.hits.isEmpty || isFiltered)
         if found.hits.isEmpty { view["empty"] = empty(address) }
         return try await parts.pages.render(
             Pages.Page(template: "library", title: texts("layout.library"), tab: .library, view: view), context)
@@ -76,13 +79,36 @@ struct LibraryPage: Sendable {
     /// Returns the active filters, each with the address of the list without that filter. The wishlist and the
     /// favourites are views, so they are not listed.
     private func chosen(_ address: LibraryAddress, _ texts: Texts) -> [View] {
-        let filters = address.items.filter { item in
+        chosenFilters(address).map { ["label": label(of: $0, texts), "address": address.without($0)] }
+    }
+
+    private func chosenFilters(_ address: LibraryAddress) -> [LibraryAddress.Item] {
+        address.items.filter { item in
             LibraryAddress.Name.filters.contains(item.name)
                 && !([.wishlist, .favourite].contains(item.name) && item.isYes)
         }
-        return filters.map { item in
-            ["label": label(of: item, texts), "address": address.without(item)]
+    }
+
+    /// Returns the saved filters of the present reader. Guests have none.
+    private func saved(_ address: LibraryAddress, _ texts: Texts, _ context: KioskContext) async throws -> [View] {
+        guard !context.isGuest else { return [] }
+        return try await context.library.savedFilters().map { filter in
+            let query = QueryField.filter.condition(filter.name)
+            let isCurrent = address.search == query
+            return [
+                "id": filter.id.rawValue, "name": filter.name, "label": LibraryHit.short(filter.name),
+                "query": filter.query, "isCurrent": isCurrent, "address": address.searching(query),
+            ]
         }
+    }
+
+    /// True if there is a search, filter or order that can be saved, and that is not a saved filter already.
+    private func maySave(_ address: LibraryAddress, _ context: KioskContext) -> Bool {
+        guard !context.isGuest, let query = address.savedQuery, !query.isEmpty, address.ignored.isEmpty else {
+            return false
+        }
+        let isFiltered = !address.search.isEmpty || !chosenFilters(address).isEmpty
+        return isFiltered && (query != address.search || !query.hasPrefix("filter:"))
     }
 
     private func label(of item: LibraryAddress.Item, _ texts: Texts) -> String {
@@ -96,8 +122,30 @@ struct LibraryPage: Sendable {
         case .readBy, .notReadBy: return texts("library.with_\(item.name.rawValue)", ["name": value])
         case .readByNobody: return texts("library.readByNobody")
         case .language: return texts("library.with_language", ["value": texts.language(code: value)])
+        case .format: return texts.label(for: Metadata.Format(rawValue: value))
+        case .missing: return texts("library.missing_\(value)")
+        case .year, .pages: return texts("library.with_\(item.name.rawValue)", ["value": Self.range(value)])
+        case .added, .started, .finished:
+            return texts("library.with_\(item.name.rawValue)", ["value": period(value, texts)])
         default: return texts("library.with_\(item.name.rawValue)", ["value": value])
         }
+    }
+
+    /// Returns a range of numbers as people write it, such as 150–299 or ≥ 500.
+    static func range(_ text: String) -> String {
+        guard let dots = text.firstRange(of: "..") else { return text }
+        let (from, to) = (text[..<dots.lowerBound], text[dots.upperBound...])
+        return from.isEmpty ? "≤ \(to)" : to.isEmpty ? "≥ \(from)" : "\(from)–\(to)"
+    }
+
+    private func period(_ text: String, _ texts: Texts) -> String {
+        if let quick = QuickPeriod(rawValue: text) { return texts("library.period_\(quick)") }
+        func day(_ text: Substring) -> String { CalendarDay(String(text)).map(texts.day) ?? String(text) }
+        guard let dots = text.firstRange(of: "..") else { return day(text[...]) }
+        let (from, to) = (text[..<dots.lowerBound], text[dots.upperBound...])
+        return from.isEmpty
+            ? texts("library.until", ["day": day(to)])
+            : to.isEmpty ? texts("library.since", ["day": day(from)]) : "\(day(from)) – \(day(to))"
     }
 
     static func band(_ text: String, _ texts: Texts) -> String {
@@ -145,112 +193,6 @@ struct LibraryPage: Sendable {
 
 extension LibraryAddress.Item {
     var isYes: Bool { ["1", "true", "yes"].contains(value) }
-}
-
-// The filter panel. Counting the books for all filters takes as long as twenty lists, so the panel is loaded only when
-// a person opens it. Without JavaScript, it is a separate page.
-extension LibraryPage {
-    func filters(_ request: Request, _ context: KioskContext) async throws -> Response {
-        let texts = parts.pages.texts(context)
-        let address = try await context.libraryAddress(request.uri.query, parts.ports, isTyped: true)
-        let facets = try await context.library.facets(matching: address.query)
-        let named: [(LibraryAddress.Name, [Value])] = [
-            (.status, facets.statuses(texts)), (.rating, facets.ratings(texts)), (.tag, Value.names(facets.tags)),
-            (.shelf, Value.names(facets.shelves)), (.author, Value.names(facets.authors)),
-            (.language, facets.languages.map { Value($0.name, texts.language(code: $0.name), $0.count) }),
-            (
-                .owned,
-                [Value("1", texts("library.owned"), facets.owned)].filter {
-                    $0.count > 0 || address.query.isOwned == true
-                }
-            ),
-        ]
-        let groups = named.filter { !$0.1.isEmpty }.map { name, values in
-            let chosen = Set(address.items.filter { $0.name == name }.map { name.folded($0.value) })
-            let items: [View] = values.map {
-                [
-                    "key": name.rawValue, "value": $0.value, "label": LibraryHit.short($0.label),
-                    "count": String($0.count), "isChosen": chosen.contains(name.folded($0.value)),
-                ]
-            }
-            return [
-                "title": texts("library.by_\(name.rawValue)"), "first": Array(items.prefix(Self.firstValues)),
-                "rest": Array(items.dropFirst(Self.firstValues).prefix(Self.moreValues)),
-                "hasRest": items.count > Self.firstValues,
-            ] as View
-        }
-        let ofReaders = byReader(address, context.readers, texts)
-        let dates = [LibraryAddress.Name.added, .started, .finished].map { name -> View in
-            [
-                "key": name.rawValue, "label": texts("library.by_\(name.rawValue)"),
-                "value": address.items.last { $0.name == name }?.value ?? "",
-            ]
-        }
-        let shown: Set<LibraryAddress.Name> = [
-            .status, .rating, .tag, .shelf, .author, .language, .owned, .added, .started, .finished, .readBy,
-            .notReadBy,
-            .readByNobody,
-        ]
-        return try await parts.pages.render(
-            Pages.Page(
-                template: "filters", title: texts("library.filters"), tab: .library,
-                view: ["groups": groups + ofReaders, "dates": dates, "carried": Self.carried(address, except: shown)]),
-            context)
-    }
-
-    /// Returns the filters by reader as one group; none if there is one reader. Their books are not counted.
-    private func byReader(_ address: LibraryAddress, _ readers: [Reader], _ texts: Texts) -> [View] {
-        guard readers.count > 1 else { return [] }
-        func chip(_ name: LibraryAddress.Name, _ value: String, _ label: String) -> View {
-            let isChosen = address.items.contains { $0.name == name && $0.value.lowercased() == value.lowercased() }
-            return ["key": name.rawValue, "value": value, "label": label, "isChosen": isChosen]
-        }
-        let chips = [LibraryAddress.Name.readBy, .notReadBy].flatMap { name in
-            readers.map { reader in
-                let reader = texts.name(of: reader)
-                return chip(name, reader, texts("library.with_\(name.rawValue)", ["name": LibraryHit.short(reader)]))
-            }
-        }
-        let nobody = chip(.readByNobody, "1", texts("library.readByNobody"))
-        return [["title": texts("readers.title"), "first": chips + [nobody]]]
-    }
-
-    /// The number of values that each filter shows at first.
-    private static let firstValues = 12
-    /// The number of further values that each filter shows behind "More".
-    private static let moreValues = 200
-
-    fileprivate struct Value {
-        let value: String
-        let label: String
-        let count: Int
-
-        init(_ value: String, _ label: String, _ count: Int) {
-            (self.value, self.label, self.count) = (value, label, count)
-        }
-
-        static func names(_ counts: [NameCount]) -> [Value] { counts.map { Value($0.name, $0.name, $0.count) } }
-    }
-}
-
-extension LibraryAddress.Name {
-    /// Returns the value in lower case, because names are compared ignoring case. The codes of statuses are returned
-    /// unchanged.
-    fileprivate func folded(_ value: String) -> String { self == .status ? value : value.lowercased() }
-}
-
-extension BookFacets {
-    fileprivate func statuses(_ texts: Texts) -> [LibraryPage.Value] {
-        Copy.Status.allCases.compactMap { status in
-            statuses[status].map { .init(status.rawValue, texts("common.\(status.rawValue)"), $0) }
-        }
-    }
-
-    fileprivate func ratings(_ texts: Texts) -> [LibraryPage.Value] {
-        RatingBand.all.compactMap { band in
-            ratings[band].map { .init(band.text, LibraryPage.band(band.text, texts), $0) }
-        }
-    }
 }
 
 /// One book of the list, prepared for the template. It is a class rather than a dictionary for speed: Mustache passes

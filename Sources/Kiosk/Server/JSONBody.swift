@@ -81,6 +81,14 @@ struct RequestObject: Sendable {
         RequestObject(members.filter { $0.value != .null })
     }
 
+    /// Decodes the members that a type has, and ignores the others.
+    ///
+    /// - Throws: ``RequestRefusal`` (400) for members of wrong types.
+    func decoded<Value: Decodable>(as type: Value.Type) throws(RequestRefusal) -> Value {
+        let object = JSONValue.object(members.map { (key: $0.key, value: $0.value) })
+        do { return try JSONDecoder().decode(type, from: Data(object.utf8)) } catch { throw .unexpectedJSON }
+    }
+
     /// Checks the members' names, so that a typing error in a name is not overlooked.
     ///
     /// - Throws: ``RequestRefusal`` (400) for an unknown member.

@@ -17,6 +17,7 @@ enum Schema {
         ("7 pending sources", addPendingSources),
         ("8 readers", addReaders),
         ("9 saved filters", addSavedFilters),
+        ("10 facts of copies", addCopyFacts),
     ]
 
     @Sendable private static func migrateToVersion6(_ db: Database) throws {

@@ -15,6 +15,10 @@ extension LibraryFile: Search {
         try await read { db in try FacetCounter(db, query).count() }
     }
 
+    public func counts(of field: CountedField, matching query: BookQuery, limit: Int) async throws -> [NameCount] {
+        try await read { db in try FacetCounter(db, query).counts(of: field, limit: limit) }
+    }
+
     public func suggestions(for kind: NameKind, beginning: String, limit: Int) async throws -> [NameCount] {
         try await read { db in try suggestedNames(db, kind, beginning, limit) }
     }
@@ -290,6 +294,8 @@ struct BookSearch {
 }
 
 /// Returns the names that begin with a text. Each name comes with the number of its books that are not in the trash.
+///
+/// Publishers are found by all words of the text instead, because people do not know how their names begin.
 func suggestedNames(_ db: Database, _ kind: NameKind, _ beginning: String, _ limit: Int) throws -> [NameCount] {
     let folded = String(beginning.unicodeScalars.prefix(TextLimit.name)).cleaned.searchFolded
     let sql: String
@@ -312,6 +318,16 @@ func suggestedNames(_ db: Database, _ kind: NameKind, _ beginning: String, _ lim
                 name AS folded
             FROM shelf WHERE name >= ?1 AND name < ?2
             """
+    case .publisher:
+        let pattern = TextPattern(beginning, .words)
+        let rows = try db.rows(
+            """
+            SELECT publisher, (SELECT count(*) FROM copyFacts JOIN copy ON copy.id = copyFacts.copy
+                WHERE copyFacts.publisher = names.publisher AND copy.deleted IS NULL) AS books
+            FROM (SELECT DISTINCT publisher FROM copyFacts WHERE publisher IS NOT NULL) AS names
+            WHERE \(pattern.condition("publisher")) ORDER BY books DESC, publisher LIMIT ?
+            """, pattern.arguments + [max(0, limit)])
+        return rows.map { NameCount(name: $0[0], count: $0[1]) }
     }
     // The text followed by the greatest scalar sorts after all names that begin with the text.
     let rows = try db.rows(

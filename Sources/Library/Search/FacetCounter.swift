@@ -5,7 +5,10 @@ import GRDB
 /// filter. A book that fails exactly one filter is counted only for that filter. A book that fails two or more filters
 /// is not counted.
 struct FacetCounter {
-    private enum Facet: Int { case status, rating, tag, shelf, language, author, owned, wishlist, favourite, date }
+    private enum Facet {
+        case status, rating, tag, shelf, language, author, format, year, pages, publisher, missing
+        case owned, wishlist, favourite
+    }
 
     private let db: Database
     private let query: BookQuery
@@ -22,12 +25,9 @@ struct FacetCounter {
         let tags = Set(try ListingFilter.tagRows(db, query.tags))
         let shelves = Set(try ListingFilter.shelfRows(db, query.shelves))
         let authors = Set(try ListingFilter.authorRows(db, query.authors))
-        var dates = BookQuery()
-        (dates.added, dates.started, dates.finished) = (query.added, query.started, query.finished)
-        (dates.zone, dates.inTrash, dates.missing) = (query.zone, query.inTrash, query.missing)
-        (dates.condition, dates.searchesAnnotations) = (query.condition, query.searchesAnnotations)
-        (dates.readBy, dates.notReadBy, dates.readByNobody) = (query.readBy, query.notReadBy, query.readByNobody)
-        let filter = try ListingFilter(db, dates)
+        let formats = Set(query.formats.compactMap(Metadata.Format.allCases.firstIndex))
+        let lacks = query.missing.reduce(0) { $0 | Self.bit(of: $1) }
+        let filter = try ListingFilter(db, rest)
 
         var facets = BookFacets()
         var statusCounts = [Int](repeating: 0, count: Copy.Status.allCases.count)
@@ -36,6 +36,10 @@ struct FacetCounter {
         var shelfCounts: [Int64: Int] = [:]
         var languageCounts: [String: Int] = [:]
         var authorCounts: [Int64: Int] = [:]
+        var formatCounts = [Int](repeating: 0, count: Metadata.Format.allCases.count)
+        var pageCounts = [Int](repeating: 0, count: PageBand.allCases.count)
+        var missingCounts = [Int](repeating: 0, count: MissingField.counted.count)
+        var decadeCounts: [Int: Int] = [:]
         var (rowTags, rowAuthors): ([Int64], [Int64]) = ([], [])
 
         let rows = try cursor(filter)
@@ -47,6 +51,9 @@ struct FacetCounter {
             let language: String? = row[6]
             Self.parse(row, 7, &rowTags)
             Self.parse(row, 8, &rowAuthors)
+            let (format, year, pages): (Int?, Int?, Int?) = (row[9], row[10], row[11])
+            let missing: Int = row[12]
+            let isOfPublisher: Bool = row[13]
 
             var failed: Facet?
             var failures = 0
@@ -64,6 +71,11 @@ struct FacetCounter {
             fail(.shelf, unless: query.shelves.isEmpty || shelf.map(shelves.contains) ?? false)
             fail(.language, unless: query.languages.isEmpty || language.map(query.languages.contains) ?? false)
             fail(.author, unless: query.authors.isEmpty || rowAuthors.contains(where: authors.contains))
+            fail(.format, unless: formats.isEmpty || format.map(formats.contains) ?? false)
+            fail(.year, unless: Self.matches(query.years, year))
+            fail(.pages, unless: Self.matches(query.pages, pages))
+            fail(.publisher, unless: isOfPublisher)
+            fail(.missing, unless: lacks == 0 || missing & lacks != 0)
             fail(.owned, unless: query.isOwned.map { $0 == isOwned } ?? true)
             fail(.wishlist, unless: query.isOnWishlist.map { $0 == isOnWishlist } ?? true)
             fail(.favourite, unless: query.isFavourite.map { $0 == isFavourite } ?? true)
@@ -76,7 +88,14 @@ struct FacetCounter {
             if counts(.shelf), let shelf { shelfCounts[shelf, default: 0] += 1 }
             if counts(.language), let language { languageCounts[language, default: 0] += 1 }
             if counts(.author) { for author in rowAuthors { authorCounts[author, default: 0] += 1 } }
-            if counts(.owned), isOwned { facets.owned += 1 }
+            if counts(.format), let format { formatCounts[format] += 1 }
+            if counts(.year), let year { decadeCounts[year / 10 * 10, default: 0] += 1 }
+            if counts(.pages), let pages { pageCounts[PageBand(pages).rawValue] += 1 }
+            if counts(.missing), missing != 0 {
+                for bit in missingCounts.indices where missing & 1 << bit != 0 { missingCounts[bit] += 1 }
+            }
+            if failures == 0 { facets.total += 1 }
+            if counts(.owned) { if isOwned { facets.owned += 1 } else { facets.notOwned += 1 } }
             if counts(.wishlist), isOnWishlist { facets.wishlist += 1 }
             if counts(.favourite), isFavourite { facets.favourites += 1 }
         }
@@ -87,6 +106,18 @@ struct FacetCounter {
         }
         facets.statuses = facets.statuses.filter { $0.value > 0 || query.statuses.contains($0.key) }
         facets.ratings = facets.ratings.filter { $0.value > 0 || query.ratings.contains($0.key) }
+        for (index, format) in Metadata.Format.allCases.enumerated() where formatCounts[index] > 0 {
+            facets.formats[format] = formatCounts[index]
+        }
+        for format in query.formats { facets.formats[format, default: 0] += 0 }
+        for band in PageBand.allCases where pageCounts[band.rawValue] > 0 || query.pages.contains(band.range) {
+            facets.pages[band] = pageCounts[band.rawValue]
+        }
+        for (index, field) in MissingField.counted.enumerated()
+        where missingCounts[index] > 0 || query.missing.contains(field) {
+            facets.missing[field] = missingCounts[index]
+        }
+        facets.decades = decadeCounts
         for tag in tags { tagCounts[tag, default: 0] += 0 }
         for shelf in shelves { shelfCounts[shelf, default: 0] += 0 }
         for language in query.languages { languageCounts[language, default: 0] += 0 }
@@ -97,24 +128,82 @@ struct FacetCounter {
         return facets
     }
 
-    private func cursor(_ filter: ListingFilter) throws -> RowCursor {
-        let columns = "status, rating, isOwned, isOnWishlist, isFavourite, shelf, language, tags, authors"
-        guard let all = try QueryText(query, db)?.all else {
-            return try Row.fetchCursor(
-                db.cachedStatement(
-                    sql: """
-                        SELECT \(columns) FROM listing NOT INDEXED
-                        WHERE listing.id BETWEEN reader() << 40 AND ((reader() + 1) << 40) - 1 AND \(filter.condition)
-                        """),
-                arguments: filter.arguments)
+    /// Counts the books of each publisher that match the query except for its filter by publisher.
+    func counts(of field: CountedField, limit: Int) throws -> [NameCount] {
+        guard query.text.isEmpty || query.hasWords else { return [] }
+        let column = field.rawValue
+        var others = query
+        let chosen: [String]
+        switch field {
+        case .publisher: (chosen, others.publishers) = (query.publishers, [])
         }
+        let (tables, arguments) = try matches(ListingFilter(db, others))
+        let counts = try db.rows(
+            """
+            SELECT \(column), count(*) AS books FROM \(tables) AND \(column) IS NOT NULL
+            GROUP BY \(column) ORDER BY \(column) IN (SELECT value FROM json_each(?)) DESC, books DESC, \(column) LIMIT ?
+            """, arguments + [jsonList(chosen), limit + chosen.count]
+        ).map { NameCount(name: $0[0], count: $0[1]) }
+        let absent = chosen.filter { name in !counts.contains { $0.name == name } }
+        return ordered(counts + absent.map { NameCount(name: $0, count: 0) })
+    }
+
+    /// The query without the filters that are counted.
+    private var rest: BookQuery {
+        var rest = query
+        (rest.statuses, rest.ratings, rest.tags, rest.shelves) = ([], [], [], [])
+        (rest.languages, rest.authors, rest.formats, rest.publishers) = ([], [], [], [])
+        (rest.years, rest.pages) = ([], [])
+        (rest.isOwned, rest.isOnWishlist, rest.isFavourite) = (nil, nil, nil)
+        if rest.missing.isSubset(of: MissingField.counted) { rest.missing = [] }
+        return rest
+    }
+
+    /// Returns the bit for a field in the number that says which fields a book lacks; 0 if the field is not counted.
+    private static func bit(of field: MissingField) -> Int {
+        MissingField.counted.firstIndex(of: field).map { 1 << $0 } ?? 0
+    }
+
+    private static func matches(_ ranges: [ClosedRange<Int>], _ number: Int?) -> Bool {
+        ranges.isEmpty || number.map { number in ranges.contains { $0.contains(number) } } ?? false
+    }
+
+    private func cursor(_ filter: ListingFilter) throws -> RowCursor {
+        let formats = Metadata.Format.allCases.enumerated().map { "WHEN '\($1.rawValue)' THEN \($0)" }
+        let missing = MissingField.counted.enumerated().map { bit, field in
+            "((\(ListingFilter.Clause.isLacking(field))) << \(bit))"
+        }
+        let (tables, arguments) = try matches(filter)
         return try Row.fetchCursor(
             db.cachedStatement(
                 sql: """
-                    SELECT \(columns) FROM searchText CROSS JOIN listing ON \(ListingFilter.row(of: "searchText.rowid"))
-                    WHERE searchText MATCH ? AND \(all.condition) AND \(filter.condition)
+                    SELECT status, rating, isOwned, isOnWishlist, isFavourite, shelf, language, tags, authors,
+                        CASE format \(formats.joined(separator: " ")) END, year, pages,
+                        \(missing.joined(separator: " | ")),
+                        \(query.publishers.isEmpty ? "1" : "coalesce(publisher IN (SELECT value FROM json_each(?)), 0)")
+                    FROM \(tables)
                     """),
-            arguments: [all.match] + all.arguments + filter.arguments)
+            arguments: (query.publishers.isEmpty ? [] : [jsonList(query.publishers)]) + arguments)
+    }
+
+    /// Returns the clauses after FROM for the present reader's rows of `listing`, with their rows of `copyFacts`, that
+    /// match the text and pass the filter.
+    private func matches(_ filter: ListingFilter) throws -> (sql: String, arguments: StatementArguments) {
+        let facts = "CROSS JOIN copyFacts ON copyFacts.copy = listing.copy"
+        guard let all = try QueryText(query, db)?.all else {
+            return (
+                """
+                listing NOT INDEXED \(facts)
+                WHERE listing.id BETWEEN reader() << 40 AND ((reader() + 1) << 40) - 1 AND \(filter.condition)
+                """, filter.arguments
+            )
+        }
+        return (
+            """
+            searchText CROSS JOIN listing ON \(ListingFilter.row(of: "searchText.rowid")) \(facts)
+            WHERE searchText MATCH ? AND \(all.condition) AND \(filter.condition)
+            """, [all.match] + all.arguments + filter.arguments
+        )
     }
 
     /// Parses row ids that are separated by spaces.

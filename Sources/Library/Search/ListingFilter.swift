@@ -55,6 +55,10 @@ struct ListingFilter {
         if !query.statuses.isEmpty { require(.status(query.statuses)) }
         if !query.ratings.isEmpty { require(.rating(query.ratings)) }
         if !query.languages.isEmpty { require(.language(query.languages)) }
+        if !query.formats.isEmpty { require(.format(query.formats)) }
+        if !query.publishers.isEmpty { require(.publisher(query.publishers)) }
+        if !query.years.isEmpty { require(.facts("year", query.years)) }
+        if !query.pages.isEmpty { require(.facts("pages", query.pages)) }
         if !query.shelves.isEmpty { require(.shelf(try Self.shelfRows(db, query.shelves))) }
         if let isOwned = query.isOwned { require(.isOwned(isOwned)) }
         if let isWish = query.isOnWishlist { require(.isOnWishlist(isWish)) }
@@ -163,6 +167,40 @@ extension ListingFilter.Clause {
         return Self("language IN (\(placeholders))", StatementArguments(languages.sorted()), along: "ByLanguage")
     }
 
+    static func format(_ formats: Set<Metadata.Format>) -> Self {
+        facts(
+            "format IN (SELECT value FROM json_each(?))", [jsonList(formats.map(\.rawValue).sorted())],
+            along: "ByFormat")
+    }
+
+    static func publisher(_ publishers: [String]) -> Self {
+        facts("publisher IN (SELECT value FROM json_each(?))", [jsonList(publishers)], along: "ByPublisher")
+    }
+
+    /// - Parameter column: `year` or `pages`.
+    static func facts(_ column: String, _ ranges: [ClosedRange<Int>]) -> Self {
+        let conditions = ranges.map { "\(column) BETWEEN \($0.lowerBound) AND \($0.upperBound)" }
+        return facts(
+            conditions.joined(separator: " OR "), along: "By\(column.prefix(1).uppercased())\(column.dropFirst())")
+    }
+
+    /// Creates a clause of columns of `copyFacts`.
+    ///
+    /// - Parameter index: the end of the name of the index of `copyFacts` along which the copies are found.
+    private static func facts(
+        _ condition: String, _ arguments: StatementArguments = [], along index: String
+    ) -> Self {
+        Self(
+            sql: "EXISTS (SELECT 1 FROM copyFacts WHERE copyFacts.copy = listing.copy AND (\(condition)))",
+            arguments: arguments,
+            source: (
+                """
+                SELECT \(ListingFilter.id(of: "copy")) AS id FROM copyFacts INDEXED BY copyFacts\(index)
+                WHERE \(condition)
+                """, arguments
+            ))
+    }
+
     static func rating(_ bands: Set<RatingBand>) -> Self {
         // The column has quarter stars.
         let ranges = bands.compactMap { band -> ClosedRange<Int>? in
@@ -269,15 +307,30 @@ extension ListingFilter.Clause {
         """
     }
 
-    /// Creates the condition that a book lacks at least one of the fields. `listing` has columns for some of them; for
-    /// the others, the edition of each copy is looked up.
+    /// Creates the condition that a book lacks at least one of the fields. `listing` and `copyFacts` have columns for
+    /// most of them; for the others, the edition of each copy is looked up.
     static func missing(_ fields: Set<MissingField>) -> Self {
-        let conditions = fields.sorted { $0.rawValue < $1.rawValue }.map(lacks)
-        let ofListing = conditions.filter { !$0.isOfEdition }.map(\.sql)
-        let ofEdition = conditions.filter(\.isOfEdition).map(\.sql).joined(separator: " OR ")
-        let sql = (ofListing + (ofEdition.isEmpty ? [] : [edition(ofEdition)])).joined(separator: " OR ")
+        let lacks = fields.sorted { $0.rawValue < $1.rawValue }.map(Lack.init)
+        let conditions = lacks.compactMap { if case .listing(let sql) = $0 { sql } else { nil } }
+        let facts = lacks.compactMap { if case .facts(let sql, _) = $0 { sql } else { nil } }
+        let ofEdition = lacks.compactMap { if case .edition(let sql) = $0 { sql } else { nil } }
+        let joined = { (parts: [String]) in parts.joined(separator: " OR ") }
+        let sql = joined(
+            conditions
+                + (facts.isEmpty
+                    ? []
+                    : ["EXISTS (SELECT 1 FROM copyFacts WHERE copyFacts.copy = listing.copy AND (\(joined(facts))))"])
+                + (ofEdition.isEmpty ? [] : [edition(joined(ofEdition))]))
         return Self(
             sql: "(\(sql))", source: fields.count == 1 ? fields.first.flatMap { source(lacking: $0, sql) } : nil)
+    }
+
+    /// Returns the condition that a book lacks one of the counted fields, for a statement that joins `listing` and
+    /// `copyFacts`.
+    static func isLacking(_ field: MissingField) -> String {
+        switch Lack(field) {
+        case .listing(let sql), .facts(let sql, _), .edition(let sql): sql
+        }
     }
 
     /// Returns the condition that the edition of a copy meets a condition.
@@ -289,50 +342,54 @@ extension ListingFilter.Clause {
     }
 
     private static func source(lacking field: MissingField, _ sql: String) -> ListingFilter.Source? {
-        switch field {
-        case .author, .title:
-            let index = field == .author ? "ByAuthor" : "ByTitle"
-            return ("\(ListingFilter.selection(along: index)) inTrash IN (0, 1) AND \(sql)", [])
-        case .isbn:
-            return (
+        switch (field, Lack(field)) {
+        case (_, .facts(let condition, let index)): facts(condition, along: index).source
+        case (.author, _), (.title, _):
+            (
                 """
-                SELECT \(ListingFilter.id(of: "copy.id")) AS id FROM edition JOIN copy ON copy.edition = edition.id
-                WHERE isbn IS NULL
+                \(ListingFilter.selection(along: field == .author ? "ByAuthor" : "ByTitle"))
+                    inTrash IN (0, 1) AND \(sql)
                 """, []
             )
-        default: return nil
+        default: nil
         }
     }
 
-    private static func lacks(_ field: MissingField) -> (sql: String, isOfEdition: Bool) {
-        switch field {
-        case .author: ("listing.author IS NULL", false)
-        case .title: ("listing.title IS NULL", false)
-        case .language: ("listing.language IS NULL", false)
-        case .shelf: ("listing.shelf IS NULL", false)
-        case .tag: ("listing.tags = ''", false)
-        case .rating: ("listing.rating IS NULL", false)
-        case .started: ("listing.started IS NULL", false)
-        case .finished: ("listing.finished IS NULL", false)
-        case .note: ("NOT EXISTS (SELECT 1 FROM note WHERE note.copy = listing.copy AND \(Note.isVisible))", false)
-        case .quote: ("NOT EXISTS (SELECT 1 FROM quote WHERE quote.copy = listing.copy AND \(Quote.isVisible))", false)
-        case .isbn: ("isbn IS NULL", true)
-        case .pages: ("pageCount IS NULL", true)
-        case .publisher: ("publisher IS NULL", true)
-        case .year: ("publishedDate IS NULL", true)
-        case .format: ("format IS NULL", true)
-        case .description: ("description IS NULL", true)
-        case .subtitle: ("subtitle IS NULL", true)
-        case .series: ("series IS NULL", true)
-        case .genre:
-            ("NOT EXISTS (SELECT 1 FROM editionSubject WHERE editionSubject.edition = edition.id)", true)
-        case .cover:
-            (
-                """
-                NOT EXISTS (
-                    SELECT 1 FROM cover WHERE cover.edition = edition.id AND cover.state IN ('fetched', 'person'))
-                """, true
-            )
+    /// The condition that a book lacks a field.
+    private enum Lack {
+        /// A condition on `listing`.
+        case listing(String)
+        /// A condition on `copyFacts`, with the end of the name of its index.
+        case facts(String, index: String)
+        case edition(String)
+
+        init(_ field: MissingField) {
+            switch field {
+            case .author: self = .listing("listing.author IS NULL")
+            case .title: self = .listing("listing.title IS NULL")
+            case .language: self = .listing("listing.language IS NULL")
+            case .shelf: self = .listing("listing.shelf IS NULL")
+            case .tag: self = .listing("listing.tags = ''")
+            case .rating: self = .listing("listing.rating IS NULL")
+            case .started: self = .listing("listing.started IS NULL")
+            case .finished: self = .listing("listing.finished IS NULL")
+            case .note:
+                self = .listing("NOT EXISTS (SELECT 1 FROM note WHERE note.copy = listing.copy AND \(Note.isVisible))")
+            case .quote:
+                self = .listing(
+                    "NOT EXISTS (SELECT 1 FROM quote WHERE quote.copy = listing.copy AND \(Quote.isVisible))")
+            case .isbn: self = .facts("hasISBN = 0", index: "WithoutISBN")
+            case .cover: self = .facts("hasCover = 0", index: "WithoutCover")
+            case .pages: self = .facts("pages IS NULL", index: "ByPages")
+            case .publisher: self = .facts("publisher IS NULL", index: "ByPublisher")
+            case .year: self = .facts("year IS NULL", index: "ByYear")
+            case .format: self = .facts("format IS NULL", index: "ByFormat")
+            case .series: self = .facts("series IS NULL", index: "BySeries")
+            case .description: self = .edition("description IS NULL")
+            case .subtitle: self = .edition("subtitle IS NULL")
+            case .genre:
+                self = .edition("NOT EXISTS (SELECT 1 FROM editionSubject WHERE editionSubject.edition = edition.id)")
+            }
         }
     }
 }

@@ -2,6 +2,7 @@
 
 import { attempt } from "./acts.js";
 import { completeAll } from "./complete.js";
+import { openEdit } from "./edit-many.js";
 import { refresh } from "./live.js";
 import { toast } from "./messages.js";
 import { callAPI } from "./requests.js";
@@ -118,6 +119,7 @@ document.addEventListener("click", (event) => {
   else if (button.id === "empty-trash") { setSelecting(true, true); deleteForGood(); }
   else if (name === "none") setSelecting(false);
   else if (name === "all") setSelecting(true, !isAllSelected());
+  else if (name === "edit") openEdit((edit) => act("edit", readSelection(), edit, message("edit")));
   else if (name === "status") openMenu(button, readSelection());
   else if (name === "tag" || name === "shelf") openLabel(name);
   else if (name === "delete-for-good") deleteForGood();

@@ -1,5 +1,6 @@
-// The calendar sheet of the Book page, in which a person chooses a day, a month or a year. In its grid, the arrow keys,
-// Page Up, Page Down, Home and End move the cursor (ARIA Authoring Practices, Date Picker Dialog).
+// The calendar sheet, in which a person chooses a day, a month or a year. In its grid, the arrow keys, Page Up, Page Down,
+// Home and End move the cursor (ARIA Authoring Practices, Date Picker Dialog). A button with data-date saves the date as
+// a value of a book. A button with data-picks only gets the event "picked" with the date, or null to clear it.
 
 import { refresh } from "./live.js";
 import { toastOutcome } from "./messages.js";
@@ -155,7 +156,7 @@ year.addEventListener("input", () => {
 year.addEventListener("keydown", (event) => { if (event.key === "Enter") { event.preventDefault(); save(readDate()); } });
 for (const input of precisions) input.addEventListener("change", () => { precision = input.value; draw(); });
 
-/** Opens the calendar for a button that has data-date. */
+/** Opens the calendar for a button that has data-date or data-picks. */
 function open(opener) {
   button = opener;
   const [y, m, d] = (opener.dataset.value || "").split("-").map(Number);
@@ -172,6 +173,11 @@ function open(opener) {
 }
 
 async function save(date) {
+  if ("picks" in button.dataset) {
+    sheet.close();
+    button.dispatchEvent(new CustomEvent("picked", { bubbles: true, detail: date }));
+    return;
+  }
   let answer;
   const body = { [button.dataset.field]: date };
   if (await submitSheet(sheet, async () => { answer = await callAPI("PUT", button.dataset.date, body); })) return;
@@ -182,6 +188,6 @@ async function save(date) {
 document.getElementById("date-save").addEventListener("click", () => save(readDate()));
 document.getElementById("date-clear").addEventListener("click", () => save(null));
 document.addEventListener("click", (event) => {
-  const opener = event.target.closest("[data-date]");
+  const opener = event.target.closest("[data-date], [data-picks]");
   if (opener) open(opener);
 });

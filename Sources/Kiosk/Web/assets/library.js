@@ -1,14 +1,14 @@
-// The Library page, with results that are updated with every letter, filters, and more books when a person scrolls
-// down.
+// The Library page, with results that are updated with every letter, and more books when a person scrolls down.
 
-import { attempt, describeFailure } from "./acts.js";
+import { describeFailure } from "./acts.js";
 import "./bulk.js";
+import { renewFilters, startFilters } from "./filter-panel.js";
 import { toast } from "./messages.js";
-import { Refusal } from "./requests.js";
+import { startSavedFilters } from "./saved-filters.js";
 import { showSelection } from "./selection.js";
 
 const find = (id) => document.getElementById(id);
-const q = find("q"), sort = find("sort"), filters = find("filters");
+const q = find("q"), sort = find("sort");
 
 // The address determines the list. When it changes, the new list is fetched, and its parts replace the parts of the
 // page. Only the answer to the newest request counts.
@@ -29,8 +29,10 @@ async function go(params, { keep = true } = {}) {
     const page = await parse(answer);
     if (mine !== latest) return;
     if (!answer.ok || !page.getElementById("found")) { location.assign(address); return; }
-    history[keep ? "replaceState" : "pushState"](null, "", address);
+    history[keep ? "replaceState" : "pushState"](keep ? history.state : null, "", address);
+    const focused = document.activeElement.id;
     for (const id of ["views", "found"]) find(id).replaceWith(document.adoptNode(page.getElementById(id)));
+    if (focused && document.activeElement === document.body) find(focused)?.focus();
     replaceHidden(page);
     // The acts for the trash are different.
     find("bulk").replaceChildren(...page.getElementById("bulk").children);
@@ -40,7 +42,7 @@ async function go(params, { keep = true } = {}) {
     showList();
     // Screen readers read changes in an element that stays, but not in an element that is replaced.
     find("announcement").textContent = find("total").textContent;
-    if (filters.open) await showFilters();
+    renewFilters();
   } catch (error) {
     if (error.name !== "AbortError") toast(describeFailure(error), { isError: true });
   } finally {
@@ -80,45 +82,13 @@ sort.addEventListener("change", () => {
 });
 find("find").addEventListener("submit", (event) => { event.preventDefault(); search(); });
 document.addEventListener("click", (event) => {
-  const link = event.target.closest("#views a, .tools a, .empty a[href^='/library']");
+  const link = event.target.closest("#views a:not(#filters), .tools a, .empty a[href^='/library']");
   if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
   event.preventDefault();
   const params = new URLSearchParams(new URL(link.href).search);
-  if (link.closest(".empty")) q.value = params.get("q") ?? "";
+  if (link.closest(".empty, .saved") || params.get("q") !== readParams().get("q")) q.value = params.get("q") ?? "";
   go(params, { keep: false });
 });
-addEventListener("popstate", () => location.reload());
-
-// Filters. Their counts are fetched only while the panel is open. Only the answer to the newest request counts.
-
-let panel = 0;
-function showFilters() {
-  const mine = ++panel;
-  return attempt(async () => {
-    const answer = await fetch(find("found").dataset.panel);
-    if (!answer.ok) throw new Refusal(answer.status, (await answer.json()).error);
-    const page = await parse(answer);
-    if (mine !== panel) return;
-    const fresh = page.getElementById("facets"), old = find("facets"), focused = document.activeElement;
-    const nameOf = (part) => part.querySelector("legend").textContent;
-    const opened = [...old.querySelectorAll("fieldset:has(details[open])")].map(nameOf);
-    for (const part of fresh.querySelectorAll("fieldset")) {
-      if (opened.includes(nameOf(part))) part.querySelector("details")?.setAttribute("open", "");
-    }
-    const isSame = (field) => field.name === focused.name && (field.type !== "checkbox" || field.value === focused.value);
-    const successor = old.contains(focused) && focused.name ? [...fresh.elements].find(isSame) : null;
-    old.replaceWith(fresh);
-    successor?.focus();
-  });
-}
-filters.addEventListener("toggle", () => { if (filters.open) showFilters(); });
-filters.addEventListener("change", (event) => {
-  const form = event.target.form;
-  if (!form || !form.reportValidity()) return;
-  go(new URLSearchParams(new FormData(form)));
-});
-filters.addEventListener("submit", (event) => { event.preventDefault(); go(new URLSearchParams(new FormData(event.target))); });
-
 // More books. The next books are appended when a person comes near the end of the list. The address then says how many
 // books there are, so that just as many are shown after a change in the library, after a reload, and when the person
 // comes back.
@@ -139,7 +109,7 @@ async function showMore() {
     const next = page.getElementById("more");
     if (next) link.href = next.href; else link.closest(".more").remove();
     const params = readParams(), count = document.querySelectorAll("#hits > .hit").length;
-    if (count <= most) { params.set("limit", count); history.replaceState(null, "", "?" + params); }
+    if (count <= most) { params.set("limit", count); history.replaceState(history.state, "", "?" + params); }
     else find("hits").dataset.busy = "";
     showList();
   } catch { /* The person can still press the button. */ } finally { fetching = false; link.removeAttribute("aria-busy"); }
@@ -152,9 +122,10 @@ function watchEnd() {
   const link = find("more");
   if (link) nearEnd.observe(link);
 }
-document.addEventListener("renewed", watchEnd);
+document.addEventListener("renewed", (event) => { watchEnd(); if (event.target.id === "found") renewFilters(); });
 function showList() { showSelection(); watchEnd(); }
 document.addEventListener("click", (event) => { if (event.target.closest("#more")) { event.preventDefault(); showMore(); } });
 
 watchEnd();
-if (filters.open) showFilters();
+startFilters((params) => { params.set("q", q.value.trim()); go(params); });
+startSavedFilters((params) => { q.value = params.get("q") ?? ""; go(params, { keep: false }); });

@@ -37,6 +37,7 @@ export const isAllSelected = () => all?.except.size === 0;
 export function setSelecting(value, isAll = false) {
   isSelecting = value;
   selected.clear();
+  [anchor, range] = [null, []];
   all = value && isAll ? { query: readQuery(), except: new Set() } : null;
   showSelection();
 }
@@ -48,9 +49,28 @@ function readQuery() {
   return params.toString();
 }
 
-function toggle(hit, value = !isSelected(idOf(hit))) {
+/** Selects a book, or leaves it out. */
+function set(hit, value) {
   if (all) all.except[value ? "delete" : "add"](idOf(hit)); else selected[value ? "add" : "delete"](idOf(hit));
-  isSelecting = true;
+}
+
+/** The id of the book from which a range is selected, and the books that the last range has selected. */
+let anchor = null, range = [];
+
+function toggle(hit, value = !isSelected(idOf(hit))) {
+  set(hit, value);
+  [anchor, range, isSelecting] = [idOf(hit), [], true];
+  showSelection();
+}
+
+/** Selects all books from the one that was selected last to this one. Another end replaces this end of the range. */
+function selectTo(hit) {
+  const hits = [...document.querySelectorAll(".hit")], start = hits.find((other) => idOf(other) === anchor) ?? hit;
+  const [first, last] = [hits.indexOf(start), hits.indexOf(hit)].sort((a, b) => a - b);
+  for (const other of range) set(other, false);
+  range = hits.slice(first, last + 1).filter((other) => !isSelected(idOf(other)));
+  for (const other of range) set(other, true);
+  [anchor, isSelecting] = [idOf(start), true];
   showSelection();
 }
 
@@ -105,8 +125,8 @@ document.addEventListener("click", (event) => {
   if (hit) { toggle(hit); hit.querySelector(".name").focus(); } else setSelecting(!isSelecting);
 });
 
-// A long press selects a book. The click that ends the long press does nothing. While a person is selecting, any other
-// click on a row ticks it.
+// A long press selects a book, and a second one all books up to this one, as does a click with Shift. The click that ends
+// the long press does nothing. While a person is selecting, any other click on a row ticks it.
 
 let timer, wasLong = false;
 document.addEventListener("pointerdown", (event) => {
@@ -117,18 +137,26 @@ document.addEventListener("pointerdown", (event) => {
   const end = () => { clearTimeout(timer); for (const name of names) removeEventListener(name, check, true); };
   const check = (later) => { if (later.type !== "pointermove" || Math.hypot(later.clientX - x, later.clientY - y) > 10) end(); };
   for (const name of names) addEventListener(name, check, true);
-  timer = setTimeout(() => { end(); wasLong = true; toggle(hit); }, 500);
+  timer = setTimeout(() => { end(); wasLong = true; if (isSelecting && anchor) selectTo(hit); else toggle(hit); }, 500);
 });
 document.addEventListener("contextmenu", (event) => { if (wasLong && findHit(event.target)) event.preventDefault(); });
 document.addEventListener("dragstart", (event) => { if (findHit(event.target)) event.preventDefault(); });
 document.addEventListener("click", (event) => {
   const hit = findHit(event.target);
-  if (!hit || event.target.closest("button, input")) return;
-  if (wasLong) { event.preventDefault(); wasLong = false; }
+  if (!hit || event.target.closest("button") || event.target.matches("input:not(.pick)")) return;
+  if (event.shiftKey && !wasLong && isSelecting) {
+    event.preventDefault();
+    getSelection().removeAllRanges();
+    // A box is ticked again after the click that was prevented, so the ticks are shown later.
+    selectTo(hit);
+    setTimeout(showSelection);
+  } else if (event.target.matches(".pick")) return;
+  else if (wasLong) { event.preventDefault(); wasLong = false; }
   else if (isSelecting && !event.ctrlKey && !event.metaKey) { event.preventDefault(); toggle(hit); }
 });
 
-// Keys: Shift+x or Control+a selects everything, arrow keys move from book to book, Esc ends selecting.
+// Keys: Shift+x or Control+a selects everything, arrow keys move from book to book and with Shift select the books between,
+// Esc ends selecting.
 
 document.addEventListener("keydown", (event) => {
   // While a person is selecting, Shift+x belongs to the button in the bar.
@@ -149,6 +177,10 @@ document.addEventListener("keydown", (event) => {
   }
   event.preventDefault();
   const next = event.key === "ArrowDown" ? hit.nextElementSibling : hit.previousElementSibling;
+  if (event.shiftKey && next) {
+    if (!anchor || !isSelecting) toggle(hit, true);
+    selectTo(next);
+  }
   if (next) next.querySelector(".name").focus(); else if (event.key === "ArrowUp") document.getElementById("q").focus();
 });
 
