@@ -77,7 +77,7 @@ struct AnnotationAPI: Sendable {
         try sent.checkMembers(["text", "page", "private"])
         let now = parts.ports.now()
         let quote = Quote(
-            text: try sent.text("text").value ?? "", page: try sent.integer("page").value, created: now,
+            text: try sent.text("text").value ?? "", page: try sent.page("page").value, created: now,
             isPrivate: try sent.bool("private").value ?? false)
         return try await context.perform(on: copy) {
             let annotation = try await context.library.add(quote, to: copy, at: now)
@@ -90,7 +90,7 @@ struct AnnotationAPI: Sendable {
         let sent = try await request.object()
         try sent.checkMembers(["text", "page", "private", EditPrecondition.memberName])
         let precondition = try EditPrecondition(sent)
-        let (text, page) = (try sent.text("text"), try sent.integer("page"))
+        let (text, page) = (try sent.text("text"), try sent.page("page"))
         let isPrivate = try sent.bool("private").value
         let annotation = try await context.library.editQuote(id, at: parts.ports.now()) { quote in
             try precondition.check { ["text": [.string(quote.text)], "page": [JSONValue(quote.page)]][$0] ?? [] }

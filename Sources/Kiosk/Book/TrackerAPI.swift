@@ -26,7 +26,7 @@ struct ReadingAPI: Sendable {
         let status = try sent.choice("status", Copy.Status.self).required(as: "status")
         let day = try sent.day("on").value
         let session = try sent.text("session").value.map(ID<Session>.init(rawValue:))
-        let (page, end) = (try sent.integer("page").value, try sent.instant("end").value)
+        let (page, end) = (try sent.page("page").value, try sent.instant("end").value)
         let isForced = try sent.bool("force").value ?? false
         guard session != nil || (page == nil && end == nil && !isForced) else {
             throw RequestRefusal(.badField, "\"page\", \"end\" and \"force\" need \"session\".")
@@ -69,7 +69,7 @@ struct ReadingAPI: Sendable {
     private static let oneOfTwo = RequestRefusal(.badField, "The request must contain either \"page\" or \"percent\".")
 
     private static func amount(_ sent: RequestObject) throws -> ProgressEntry.Amount? {
-        switch (try sent.integer("page").value, try sent.number("percent").value) {
+        switch (try sent.page("page").value, try sent.number("percent").value) {
         case (let page?, nil): .page(page)
         case (nil, let percent?): .percent(percent)
         case (nil, nil): nil
@@ -161,7 +161,7 @@ struct SessionAPI: Sendable {
         let copy = try context.id(of: Copy.self)
         let sent = try await request.object()
         try sent.checkMembers(["page", "start"])
-        let (page, start) = (try sent.integer("page").value, try sent.instant("start").value)
+        let (page, start) = (try sent.page("page").value, try sent.instant("start").value)
         return try await perform(context, on: copy, status: .created) {
             try await context.library.startSession(of: copy, page: page, from: start, at: now)
         }
@@ -171,7 +171,7 @@ struct SessionAPI: Sendable {
         let sent = try await request.object()
         try sent.checkMembers(["session", "page", "end", "force"])
         let session = try sent.text("session").value.map(ID<Session>.init(rawValue:))
-        let (page, end) = (try sent.integer("page").value, try sent.instant("end").value)
+        let (page, end) = (try sent.page("page").value, try sent.instant("end").value)
         let forced = try sent.bool("force").value ?? false
         return try await perform(context) {
             try await context.library.stopSession(session, page: page, end: end, forced: forced, at: now)
@@ -204,7 +204,7 @@ struct SessionAPI: Sendable {
             let start = try sent.instant("start").required(as: "start")
             let length = try Self.minutes(sent).map { start.addingTimeInterval(Double($0) * 60) }
             let end = try length ?? sent.instant("end").required(as: "end")
-            let (first, last) = (try sent.integer("startPage").value, try sent.integer("endPage").value)
+            let (first, last) = (try sent.page("startPage").value, try sent.page("endPage").value)
             return try await context.library.addSession(
                 of: copy, start: start, end: end, startPage: first, endPage: last, at: now)
         }
@@ -225,8 +225,8 @@ struct SessionAPI: Sendable {
         return try await perform(context) {
             let edit = SessionEdit(
                 start: try sent.instant("start").value, end: try sent.instant("end").value,
-                minutes: try Self.minutes(sent), startPage: try sent.integer("startPage").value,
-                endPage: try sent.integer("endPage"))
+                minutes: try Self.minutes(sent), startPage: try sent.page("startPage").value,
+                endPage: try sent.page("endPage"))
             return try await context.library.editSession(id, edit, at: now)
         }
     }

@@ -104,6 +104,15 @@ struct RequestObject: Sendable {
 
     func integer(_ name: String) throws -> Edit<Int> { try edit(name, "a whole number", \.integer) }
 
+    /// Returns a member that must be a page.
+    ///
+    /// - Throws: ``RequestRefusal`` (400) in words for a person if a page was typed with a decimal point.
+    func page(_ name: String) throws -> Edit<Int> {
+        guard case .number? = members[name] else { return try integer(name) }
+        throw RequestRefusal(
+            .badField, "A page is a whole number such as 145, without a decimal point.", key: "wholePage")
+    }
+
     func number(_ name: String) throws -> Edit<Double> {
         try edit(name, "a number") { value in
             switch value {

@@ -1,5 +1,7 @@
 // Values in the form in which people read and type them, and drafts of text that is not saved yet.
 
+import { text } from "./texts.js";
+
 /**
  * Returns the body together with the values that were there when the person began to edit. The service then refuses to
  * replace a change that was made elsewhere in the meantime. These values are left out if the request would become too
@@ -15,8 +17,19 @@ export const formatLocal = (instant) => new Date(instant - instant.getTimezoneOf
 
 /** Returns the number in a field, or NaN if there is none. It may have a comma or a point, and a percent sign. */
 export function parseNumber(field) {
-  const text = field.value.trim().replace(",", ".").replace(/\s*%$/, "");
-  return text === "" ? NaN : Number(text);
+  const digits = field.value.trim().replace(",", ".").replace(/\s*%$/, "");
+  return digits === "" ? NaN : Number(digits);
+}
+
+/**
+ * Returns what is wrong with the page or the percentage that a person has entered, in the page's language, and null if
+ * nothing is.
+ */
+export function explainAmount(number, unit) {
+  if (unit === "percent") return number >= 0 && number <= 100 ? null : text("badPercent");
+  if (Number.isNaN(number)) return text("badPage");
+  if (number < 0) return text("negativePage");
+  return Number.isInteger(number) ? null : text("brokenPage");
 }
 
 /** Returns a number of seconds as "12:34", or as "1:02:34" from one hour on. */

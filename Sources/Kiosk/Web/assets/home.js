@@ -1,11 +1,11 @@
 // The Home page, with the sheet in which a person enters a page, its preview, and the running session.
 
 import { tick } from "./clock.js";
-import { formatLocal } from "./fields.js";
+import { explainAmount, formatLocal, parseNumber } from "./fields.js";
 import { refresh } from "./live.js";
 import { toastOutcome } from "./messages.js";
 import { callAPI } from "./requests.js";
-import { submitSheet } from "./sheets.js";
+import { checkField, submitSheet } from "./sheets.js";
 import { fillIn } from "./texts.js";
 
 const sheet = document.getElementById("page-sheet"), stopSheet = document.getElementById("stop-sheet");
@@ -33,7 +33,8 @@ const unit = () => sheet.querySelector("[name=unit]:checked").value;
 
 /** Shows a preview of the progress bar. Only a book that has been read to the end is at 100 %. */
 function preview() {
-  const typed = number.value === "" ? null : Number(number.value), count = Number(book.count) || null;
+  const isEmpty = number.value.trim() === "", mistake = isEmpty ? null : explainAmount(parseNumber(number), unit());
+  const typed = isEmpty || mistake !== null ? null : parseNumber(number), count = Number(book.count) || null;
   const part = typed === null ? 0 : unit() === "percent" ? typed / 100 : count ? typed / count : null;
   const percent = part === null ? null : part < 1 ? Math.min(99, Math.round(Math.max(0, part) * 100)) : 100;
   sheet.querySelector(".progress").hidden = part === null;
@@ -41,13 +42,14 @@ function preview() {
   const pattern = unit() === "percent" ? sheet.dataset.amountPercent : count ? sheet.dataset.amount : sheet.dataset.amountPage;
   const label = typed === null ? "" : fillIn(pattern, { page: group(typed), count: group(count), percent });
   const isBeyond = unit() === "page" && count && typed > count;
-  sheet.querySelector(".preview").textContent = isBeyond ? `${label} · ${sheet.dataset.beyond}` : label;
+  const line = sheet.querySelector(".preview");
+  line.classList.toggle("state-attention", mistake !== null);
+  line.textContent = mistake ?? (isBeyond ? `${label} · ${sheet.dataset.beyond}` : label);
 }
 
 function setUnit(name) {
   sheet.querySelector(`[name=unit][value=${name}]`).checked = true;
-  if (name === "percent") number.max = 100; else number.removeAttribute("max");
-  number.step = name === "percent" ? "any" : 1;
+  number.inputMode = name === "percent" ? "decimal" : "numeric";
 }
 
 function openPage(button) {
@@ -55,18 +57,18 @@ function openPage(button) {
   sheet.querySelector(".booktitle").textContent = book.title;
   setUnit(book.percent ? "percent" : "page");
   number.value = book.percent || book.page || "";
-  sheet.querySelector(".wrong").hidden = true;
+  checkField(sheet, number, null);
   preview();
   sheet.showModal();
   number.select();
 }
 
-number.addEventListener("input", preview);
+number.addEventListener("input", () => { checkField(sheet, number, null); preview(); });
 for (const choice of sheet.querySelectorAll("[name=unit]")) {
   choice.addEventListener("change", () => {
-    const count = Number(book.count), typed = Number(number.value);
+    const count = Number(book.count), typed = parseNumber(number);
     // The number is converted into the other unit if the page count is known.
-    if (number.value !== "" && count) {
+    if (Number.isFinite(typed) && count) {
       number.value = unit() === "percent" ? Math.round(typed / count * 1000) / 10 : Math.floor(typed * count / 100);
     }
     setUnit(unit());
@@ -76,7 +78,9 @@ for (const choice of sheet.querySelectorAll("[name=unit]")) {
 }
 sheet.querySelector("form").addEventListener("submit", (event) => {
   event.preventDefault();
-  send(sheet, "POST", `/api/books/${book.update}/progress`, { [unit()]: Number(number.value) });
+  const typed = parseNumber(number);
+  if (!checkField(sheet, number, explainAmount(typed, unit()))) { sheet.querySelector(".preview").textContent = ""; return; }
+  send(sheet, "POST", `/api/books/${book.update}/progress`, { [unit()]: typed });
 });
 
 // The running session.

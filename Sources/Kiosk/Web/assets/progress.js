@@ -2,12 +2,12 @@
 // entry of the history.
 
 import { attempt } from "./acts.js";
-import { formatLocal, parseNumber } from "./fields.js";
+import { explainAmount, formatLocal, parseNumber } from "./fields.js";
 import { refresh } from "./live.js";
 import { toastOutcome } from "./messages.js";
 import { callAPI } from "./requests.js";
 import { finishCorrection, openSession } from "./sessions.js";
-import { submitSheet } from "./sheets.js";
+import { checkField, submitSheet } from "./sheets.js";
 
 const find = (id) => document.getElementById(id);
 
@@ -26,9 +26,11 @@ function preview() {
   const isKnown = Number.isFinite(part) && part >= 0;
   find("preview").setAttribute("width", `${isKnown ? Math.min(100, part * 100) : 0}%`);
   const isBeyond = unit() === "page" && count > 0 && number > count;
-  line.classList.toggle("state-attention", isBeyond);
+  const mistake = amount.value.trim() === "" ? null : explainAmount(number, unit());
+  line.classList.toggle("state-attention", isBeyond || mistake !== null);
   const percent = `${roundPercent(part)}${document.documentElement.lang === "en" ? "" : "\u00a0"}%`;
-  if (!isKnown) line.textContent = "";
+  if (mistake !== null) line.textContent = mistake;
+  else if (!isKnown) line.textContent = "";
   else if (isBeyond) line.textContent = `▲ ${form.dataset.beyond.replace("{count}", count)}`;
   else if (count > 0) {
     const left = Math.max(0, count - (unit() === "page" ? number : Math.floor(part * count)));
@@ -44,13 +46,13 @@ document.addEventListener("click", (event) => {
   // The amount is in the unit that was used last. If the page count is unknown, only percent can be shown.
   form.elements.unit.value = percent || (!page && count === 0) ? "percent" : "page";
   amount.value = page || percent;
-  find("progress-wrong").hidden = true;
+  checkField(form, amount, null);
   sheet.showModal();
   amount.focus();
   amount.select();
   preview();
 });
-amount.addEventListener("input", preview);
+amount.addEventListener("input", () => { checkField(form, amount, null); preview(); });
 form.addEventListener("change", (event) => {
   if (event.target.name !== "unit") return;
   amount.inputMode = unit() === "page" ? "numeric" : "decimal";
@@ -63,6 +65,7 @@ form.addEventListener("change", (event) => {
 });
 form.addEventListener("submit", async (event) => {
   event.preventDefault();
+  if (!checkField(form, amount, explainAmount(parseNumber(amount), unit()))) { find("preview-text").textContent = ""; return; }
   let answer;
   const body = { [unit()]: parseNumber(amount) };
   if (await submitSheet(form, async () => { answer = await callAPI("POST", form.dataset.path, body); })) return;
@@ -95,7 +98,7 @@ document.addEventListener("click", (event) => {
   entryTime.value = formatLocal(new Date(entry.at));
   // The time may not be later than now, unless the entry's own time is later.
   entryTime.max = formatLocal(new Date(Math.max(Date.now() + 60000, Date.parse(entry.at))));
-  entryForm.querySelector(".wrong").hidden = true;
+  checkField(entryForm, entryAmount, null);
   entrySheet.showModal();
   entryAmount.focus();
   entryAmount.select();
@@ -104,9 +107,11 @@ document.addEventListener("click", (event) => {
 entryForm.addEventListener("submit", async (event) => {
   event.preventDefault();
   const body = {}, number = parseNumber(entryAmount);
+  if (!checkField(entryForm, entryAmount, explainAmount(number, entryUnit()))) return;
   const isSameUnit = entryUnit() === (entry.percent ? "percent" : "page");
   if (!isSameUnit || number !== Number(entry.page || entry.percent)) body[entryUnit()] = number;
   // A time that was not changed keeps its seconds.
+  if (!entryTime.reportValidity()) return;
   if (entryTime.value !== formatLocal(new Date(entry.at))) body.at = new Date(entryTime.value).toISOString();
   let answer;
   const path = entryForm.dataset.path + entry.entry;

@@ -29,6 +29,21 @@ export async function submitSheet(sheet, act) {
 }
 
 /**
+ * Shows in the sheet what is wrong with the value of a field, before anything is sent. Returns true if nothing is, that
+ * is, if the mistake is null.
+ */
+export function checkField(sheet, field, mistake) {
+  const wrong = sheet.querySelector(".wrong");
+  wrong.textContent = mistake;
+  wrong.hidden = mistake === null;
+  field.setAttribute("aria-invalid", mistake !== null);
+  if (mistake === null) return true;
+  field.focus();
+  field.select();
+  return false;
+}
+
+/**
  * Asks before books are deleted for good, because this cannot be undone. Returns true if the person agrees. Enter and
  * Esc mean no.
  */
