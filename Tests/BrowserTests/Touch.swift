@@ -57,7 +57,8 @@ extension Browser {
     func touchKeys(_ text: String) async throws {
         try await wait("the keyboard", until: Self.isKeyboardShown)
         for char in text {
-            let key = "#keyboard [data-char=\(Self.quoted(String(char).lowercased()))]"
+            let (exact, lower) = (Self.quoted(String(char)), Self.quoted(char.lowercased()))
+            let key = "#keyboard :is([data-char=\(exact)], [data-char=\(lower)])"
             let isThere = try await value("document.querySelector(\(Self.quoted(key))) !== null", as: Bool.self)
             if isThere == false { try await touch("#keyboard :is([data-press=letters], [data-press=symbols])") }
             if char.isUppercase,

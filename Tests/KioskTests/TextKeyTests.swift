@@ -119,7 +119,9 @@ private struct Pattern: Hashable {
             found[part] = isFound
             return isFound
         }
-        for key in texts.keys where !key.hasPrefix("languages.") && !named.contains(key) {
+        // The names of languages and the forms of changes are found by their texts.
+        let sought = ["languages.", "changes.form_", "changes.act_"]
+        for key in texts.keys where !sought.contains(where: key.hasPrefix) && !named.contains(key) {
             if key.hasPrefix("script.") {
                 let name = key.dropFirst("script.".count)
                 let isAsked = scripts.contains { $0.contains("\"\(name)\"") } || name.hasPrefix("hint_")

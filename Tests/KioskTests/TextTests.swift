@@ -92,12 +92,12 @@ import Testing
     }
 
     @Test(arguments: [
-        (Language.english, ["on 17 March 1969", "in March 1969", "in 1969"]),
-        (.german, ["am 17. März 1969", "im März 1969", "1969"]),
-        (.french, ["le 17 mars 1969", "en mars 1969", "en 1969"]),
+        (Language.english, ["on 17 March 1969", "in March 1969", "in 1969", "on 1 January 2026"]),
+        (.german, ["am 17. März 1969", "im März 1969", "1969", "am 1. Januar 2026"]),
+        (.french, ["le 17 mars 1969", "en mars 1969", "en 1969", "le 1er janvier 2026"]),
     ])
     func `names a date as precisely as it is known`(_ language: Language, _ words: [String]) throws {
-        let days = try ["1969-03-17", "1969-03", "1969"].map { try #require(CalendarDay($0)) }
+        let days = try ["1969-03-17", "1969-03", "1969", "2026-01-01"].map { try #require(CalendarDay($0)) }
         let texts = try texts(language)
         #expect(days.map(texts.when) == words)
     }

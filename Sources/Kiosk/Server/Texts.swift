@@ -123,12 +123,13 @@ enum Language: String, Sendable, CaseIterable {
 // MARK: Dates and times
 
 extension Texts {
-    /// Returns a date as text, such as "17 March 1969", "March 1969" or "1969".
+    /// Returns a date as text, such as "17 March 1969", "March 1969" or "1969". In French, the first day of a month is "1er".
     func day(_ day: CalendarDay) -> String {
         guard let month = day.month else { return String(day.year) }
         let name = self("dates.month\(month)")
         guard let number = day.day else { return "\(name) \(day.year)" }
-        return self("dates.day", ["day": String(number), "month": name, "year": String(day.year)])
+        let ordinal = language == .french && number == 1 ? "1er" : String(number)
+        return self("dates.day", ["day": ordinal, "month": name, "year": String(day.year)])
     }
 
     /// Returns a date with its preposition, such as "on 17 March 1969", "in March 1969" or "in 1969".

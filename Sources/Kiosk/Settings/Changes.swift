@@ -13,15 +13,18 @@ struct ChangesPage: Sendable {
     private func page(_ request: Request, _ context: KioskContext) async throws -> Response {
         let texts = parts.pages.texts(context)
         let changes = try await context.library.changes(limit: Self.maxChanges)
+        let summaries = parts.pages.changeTexts(context)
         let view: View = [
             "isEmpty": changes.isEmpty,
             "changes": changes.map { change -> View in
+                let (summary, language) = summaries.summary(of: change)
                 var view: View = [
-                    "summary": change.summary.cleanedLine, "when": texts.instant(change.at, in: parts.ports.zone),
+                    "summary": summary, "summaryLanguage": language.rawValue,
+                    "when": texts.instant(change.at, in: parts.ports.zone),
                     "device": parts.deviceLabel(change.device.cleanedLine, texts),
                     "body": JSONValue.object([(key: "change", value: .string(change.id.rawValue))]).text,
-                    "undoLabel": texts("settings.undoNamed", ["summary": change.summary.cleanedLine]),
-                    "redoLabel": texts("settings.redoNamed", ["summary": change.summary.cleanedLine]),
+                    "undoLabel": texts("settings.undoNamed", ["summary": summary]),
+                    "redoLabel": texts("settings.redoNamed", ["summary": summary]),
                     "canRedo": change.canBeRedone,
                 ]
                 if let undone = change.undone {
@@ -54,7 +57,11 @@ struct HistoryAPI: Sendable {
         guard let limit = Int(text), (1...500).contains(limit) else {
             throw RequestRefusal(.badQuery, "\"limit\" must be a number from 1 to 500.")
         }
-        return JSONResponse(["changes": .array(try await context.library.changes(limit: limit).map(\.json))])
+        let summaries = parts.pages.changeTexts(context)
+        let changes = try await context.library.changes(limit: limit).map { change in
+            change.json.appending([("shown", .string(summaries.summary(of: change).text))])
+        }
+        return JSONResponse(["changes": .array(changes)])
     }
 
     private struct Body: Decodable {

@@ -31,9 +31,11 @@ struct SettingsPage: Sendable {
         let program = try await maintenance.settings()
         view["hasProgram"] = !program.isEmpty
         view["program"] = program.map { setting -> View in
-            [
+            let (explanation, language) = texts.explanation(of: setting)
+            return [
                 "name": setting.name, "value": setting.value?.cleanedLine ?? "–",
-                "origin": texts("settings.origin.\(setting.origin)"), "explanation": setting.explanation,
+                "origin": texts("settings.origin.\(setting.origin)"), "explanation": explanation,
+                "explanationLanguage": language.rawValue,
             ]
         }
         let order = stored[LibrarySetting.sources.rawValue].map(SourceOrder.init(stored:)) ?? .standard
@@ -67,6 +69,17 @@ extension Texts {
     func label(of setting: LibrarySetting) -> String {
         let label = self("settings.\(setting.rawValue)")
         return label.hasPrefix("settings.") ? setting.explanation : label
+    }
+
+    /// Returns the explanation of one of the program's settings, and its language. It is the program's own, in English,
+    /// if the texts have none.
+    fileprivate func explanation(of setting: ProgramSetting) -> (text: String, language: Language) {
+        let text = self("settings.program_\(setting.name)")
+        if !text.hasPrefix("settings.") { return (text, language) }
+        guard setting.name.hasSuffix("URL"), let source = SourceName(rawValue: String(setting.name.dropLast(3))) else {
+            return (setting.explanation, .english)
+        }
+        return (self("settings.program_catalogueURL", ["name": self.source(source)]), language)
     }
 
     /// Returns a row for each source: those that are switched on, in their order, then the others. The acts of a row

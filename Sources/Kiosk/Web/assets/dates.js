@@ -6,7 +6,7 @@ import { refresh } from "./live.js";
 import { toastOutcome } from "./messages.js";
 import { callAPI } from "./requests.js";
 import { submitSheet } from "./sheets.js";
-import { locale } from "./texts.js";
+import { formatDate } from "./texts.js";
 
 const sheet = document.getElementById("date-sheet"), grid = document.getElementById("date-grid");
 const [month, year, summary, wrong] = ["month", "year", "text", "wrong"].map((name) => document.getElementById(`date-${name}`));
@@ -16,7 +16,7 @@ const precisions = [...sheet.querySelectorAll("[name=precision]")];
 const makeDay = (y, m, d) => { const date = new Date(0); date.setUTCFullYear(y, m - 1, d); return date; };
 const pad = (number, length = 2) => String(number).padStart(length, "0");
 const formatISO = (date) => `${pad(date.getUTCFullYear(), 4)}-${pad(date.getUTCMonth() + 1)}-${pad(date.getUTCDate())}`;
-const format = (date, options) => new Intl.DateTimeFormat(locale, { timeZone: "UTC", ...options }).format(date);
+const format = (date, options) => formatDate(date, { timeZone: "UTC", ...options });
 const countDays = (y, m) => makeDay(y, m + 1, 0).getUTCDate();
 
 /** The day under the cursor, the precision of the date, and the button for which the sheet was opened. */

@@ -223,6 +223,14 @@ panel.addEventListener("click", (event) => {
   const key = event.target.closest("button");
   if (key && event.detail === 0) press(key);
 });
+// A key that hides the keyboard or closes a dialog must not click on what was below it.
+let isOnPanel = false;
+addEventListener("pointerdown", ({ target }) => { isOnPanel = panel.contains(target); }, { capture: true });
+addEventListener("click", (event) => {
+  if (!isOnPanel || panel.contains(event.target) || event.detail === 0) return;
+  event.preventDefault();
+  event.stopImmediatePropagation();
+}, { capture: true });
 for (const name of ["mousedown", "contextmenu"]) panel.addEventListener(name, (event) => event.preventDefault());
 
 // Showing and hiding.

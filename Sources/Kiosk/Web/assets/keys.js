@@ -95,7 +95,7 @@ document.addEventListener("keydown", (event) => {
 async function offerUndo() {
   if (["/scan", "/intake"].includes(location.pathname)) { toast(text("undoNothing")); return; }
   const { changes } = await callAPI("GET", "/api/changes?limit=50"), last = changes.find((change) => !change.undone);
-  toast(last ? text("undoLast", last) : text("undoNothing"), { change: last?.id });
+  toast(last ? text("undoLast", { ...last, summary: last.shown }) : text("undoNothing"), { change: last?.id });
 }
 
 // The table of keys, with the switch for single keys.

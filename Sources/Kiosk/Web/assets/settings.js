@@ -6,7 +6,7 @@ import "./fields.js";
 import { toast } from "./messages.js";
 import { callAPI } from "./requests.js";
 import { play, readSounds, setSounds } from "./sounds.js";
-import { locale } from "./texts.js";
+import { formatDate } from "./texts.js";
 import { readKeyboardChoice, setKeyboardChoice } from "./touch-typing.js";
 
 /** Adds a line to a list, with an element after its label. */
@@ -89,8 +89,7 @@ async function showList(id, path, key, describe) {
   }
 }
 
-const format = new Intl.DateTimeFormat(locale, { dateStyle: "long" });
-const join = (name, time) => [name, time ? format.format(new Date(time)) : ""].filter(Boolean).join(" · ");
+const join = (name, time) => [name, time ? formatDate(new Date(time), { dateStyle: "long" }) : ""].filter(Boolean).join(" · ");
 // A failure is shown once rather than once for each list.
 attempt(() => Promise.all([
   showList("sign-ins", "/api/sign-ins", "signIns", (entry) => join(entry.device, entry.used ?? entry.created)),

@@ -15,3 +15,9 @@ export function text(key, values) { return fillIn(texts[key] ?? key, values); }
  * English, with the day before the month.
  */
 export const locale = document.documentElement.lang === "en" ? "en-GB" : document.documentElement.lang;
+
+/** Returns a date in the page's language, in the forms of Intl.DateTimeFormat. In French, the first day is "1er". */
+export function formatDate(date, options) {
+  const text = new Intl.DateTimeFormat(locale, options).format(date);
+  return locale === "fr" ? text.replace(/(^|\s)1 (?=\p{L})/u, "$11er ") : text;
+}
