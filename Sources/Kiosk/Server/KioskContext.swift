@@ -15,6 +15,8 @@ struct KioskContext: RequestContext {
     let id: String
     /// The language of the response.
     var language = Language.english
+    /// The appearance that was chosen for this browser; `nil` for that of the system.
+    var appearance: BrowserChoice.Appearance?
     /// True if the client accepts pages compressed with gzip.
     var acceptsGzip = false
     /// The caller, which ``Authenticator`` sets.

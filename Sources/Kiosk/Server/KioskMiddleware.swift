@@ -11,7 +11,7 @@ struct KioskMiddleware: RouterMiddleware {
         _ request: Request, context: KioskContext, next: (Request, KioskContext) async throws -> Response
     ) async throws -> Response {
         var context = context
-        context.language = Language(accepting: request.headers[.acceptLanguage])
+        BrowserChoice.read(from: request, into: &context)
         context.acceptsGzip = request.acceptsGzip
         context.change = parts.events.changes
         context.library = parts.ports.library

@@ -56,6 +56,7 @@ extension KioskParts {
             NamesAPI(parts: self).routes,
             ReadersAPI(parts: self).routes,
             SettingsAPI(parts: self).routes,
+            BrowserChoice().routes,
             MaintenanceAPI(parts: self).routes,
             HubRoutes(parts: self).routes,
         ].flatMap(\.self)

@@ -17,7 +17,8 @@ struct SettingsPage: Sendable {
             "settings": LibrarySetting.allCases.filter { $0 != .sources }.map {
                 texts.view(of: $0, stored: stored[$0.rawValue])
             },
-            "canBackUp": maintenance.backUp != nil, "canExport": maintenance.export != nil,
+            "browser": BrowserChoice.view(of: request, texts), "canBackUp": maintenance.backUp != nil,
+            "canExport": maintenance.export != nil,
         ]
         let attempts = try await context.library.signInAttempts(limit: SignInAttempt.kept)
         view["hasAttempts"] = !attempts.isEmpty

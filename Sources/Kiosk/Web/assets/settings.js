@@ -19,6 +19,15 @@ function addLine(list, label, more) {
   return item;
 }
 
+// The language and the appearance, which the service reads with every page.
+
+for (const field of document.querySelectorAll("[data-browser]")) {
+  field.addEventListener("change", () => attempt(async () => {
+    await callAPI("PATCH", "/api/browser", { [field.dataset.browser]: field.value || null });
+    location.reload();
+  }));
+}
+
 // Sounds. keys.js handles the switch for single keys.
 
 const areSoundsOn = document.getElementById("sounds-on"), volume = document.getElementById("sounds-volume");
