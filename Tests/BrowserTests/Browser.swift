@@ -142,7 +142,7 @@ final class Browser: Sendable {
     @discardableResult
     func wait(_ what: String = "", until expression: String, within seconds: Int = 60) async throws -> Any? {
         // Evaluated with every change of the page, and every tenth of a second for changes elsewhere.
-        let found = try await driver.run(
+        let found = try await onPage(
             """
             return new Promise((resolve) => {
               const test = () => { try { return (\(expression)); } catch { return null; } };
@@ -156,6 +156,28 @@ final class Browser: Sendable {
             });
             """)
         return try #require(found is NSNull ? nil : found, "\(what): never came to be: \(expression)")
+    }
+
+    /// Waits while the page asks whether the service is there, before it opens another page.
+    private func leavePage() async throws {
+        _ = try await onPage(
+            """
+            return new Promise((resolve) => {
+              const look = () => document.documentElement.hasAttribute("data-leaving") ? setTimeout(look, 20) : resolve();
+              look();
+            });
+            """)
+    }
+
+    /// Runs a script that takes long. If the page is left in the meantime, the script runs again in the next page.
+    private func onPage(_ script: String, pages: Int = 5) async throws -> Any? {
+        do {
+            return try await driver.run(script)
+        } catch let failure as WebDriver.Failure
+            where pages > 1 && failure.description.contains("aborted by navigation")
+        {
+            return try await onPage(script, pages: pages - 1)
+        }
     }
 
     /// Types on the keyboard into the element that has the focus.
@@ -175,6 +197,7 @@ final class Browser: Sendable {
         try await driver.command(.post, "actions", ["actions": [["type": "key", "id": "keys", "actions": actions]]])
         // A key may have left the page.
         try await driver.run("window.keyClock?.stop();")
+        try await leavePage()
     }
 
     /// A clock for keys. While it runs, the time stamps of keys are a fixed step apart, and timers that the page sets
@@ -244,6 +267,7 @@ final class Browser: Sendable {
                 let (id, element) = try await element(selector)
                 try await driver.run("arguments[0].scrollIntoView({ block: 'center' })", [element])
                 try await driver.command(.post, "element/\(id)/click", [:])
+                try await leavePage()
                 return
             } catch let failure as WebDriver.Failure where !isLast && failure.description.contains("stale element") {
                 // That part of the page was just replaced: click the new element.

@@ -51,7 +51,9 @@ struct BookFormPage: Sendable {
         var view = BookFormView(book, texts).view
         view["id"] = book.id.rawValue
         return try await parts.pages.render(
-            Pages.Page(template: "form", title: texts("form.edit"), tab: .library, view: view), context)
+            Pages.Page(
+                template: "form", title: texts("form.edit"), tab: .library,
+                parent: Pages.Parent(of: book, texts), view: view), context)
     }
 
     /// Saves a new book. The response is 201 with the book's JSON and `change`, 409 `owned` if the edition is already

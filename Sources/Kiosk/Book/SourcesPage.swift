@@ -50,7 +50,9 @@ struct SourcesPage: Sendable {
             "silent": silent, "hasNone": fields.isEmpty, "isByTitle": edition.isbn == nil,
         ]
         return try await parts.pages.render(
-            Pages.Page(template: "sources", title: texts("sources.title"), tab: .library, view: content), context)
+            Pages.Page(
+                template: "sources", title: texts("sources.title"), tab: .library,
+                parent: Pages.Parent(of: book, texts), view: content), context)
     }
 
     private func view(

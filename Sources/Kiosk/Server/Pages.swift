@@ -21,8 +21,25 @@ struct Pages: Sendable {
         var title: String
         /// The tab that is marked as the current one; `nil` for none.
         var tab: Tab?
+        /// The page above this one, to which the way back leads unless the browser knows where the person came from;
+        /// `nil` for the page of ``tab``.
+        var parent: Parent?
         var view: View = [:]
         var status: HTTPResponse.Status = .ok
+    }
+
+    /// A page to which a way back leads.
+    struct Parent: Sendable {
+        var address: String
+        var title: String
+
+        init(address: String, title: String) { (self.address, self.title) = (address, title) }
+
+        init(of book: Book, _ texts: Texts) {
+            self.init(address: "/books/\(book.id.rawValue)", title: texts.shownTitle(of: book).cleanedLine)
+        }
+
+        fileprivate var view: View { ["address": address, "title": title] }
     }
 
     enum Tab: String, Sendable, CaseIterable {
@@ -35,6 +52,17 @@ struct Pages: Sendable {
             case .station, .stranger: []
             }
         }
+    }
+
+    /// Returns the way back in the head of a page; `nil` on the pages of tabs, and where the caller may not see the
+    /// page above.
+    private func back(from page: Page, _ context: KioskContext, _ texts: Texts) -> View? {
+        if let parent = page.parent { return parent.view }
+        let tab = page.tab ?? .home
+        guard Tab.shown(to: context.caller).contains(tab), context.endpointPath != "/\(tab.rawValue)" else {
+            return nil
+        }
+        return Parent(address: "/\(tab.rawValue)", title: texts("layout.\(tab.rawValue)")).view
     }
 
     /// Returns the clock of the running session, which is in the head of every page; `nil` if none is running. Guests
@@ -81,7 +109,9 @@ struct Pages: Sendable {
         var view = page.view
         view["t"] = texts
         view["language"] = context.language.rawValue
+        view["appearance"] = context.appearance?.rawValue
         view["title"] = page.title
+        view["back"] = back(from: page, context, texts)
         view["version"] = version
         view["change"] = String(context.change)
         view["isGuest"] = context.isGuest

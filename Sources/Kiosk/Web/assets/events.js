@@ -22,9 +22,6 @@ function subscribe(name) {
   stream.addEventListener(name, (event) => { for (const handler of handlers.get(name) ?? []) handler(JSON.parse(event.data)); });
 }
 
-/** Returns true if events are arriving, or if the first event has not arrived yet. */
-export function isConnected() { return document.body.hasAttribute("data-connected") || run === null; }
-
 function setConnected(value) {
   document.body.toggleAttribute("data-connected", value);
   document.body.toggleAttribute("data-lost", !value);

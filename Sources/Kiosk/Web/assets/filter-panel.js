@@ -4,6 +4,7 @@
 import { attempt } from "./acts.js";
 import { complete } from "./complete.js";
 import "./dates.js";
+import { leave } from "./leave.js";
 import { Refusal } from "./requests.js";
 
 const store = "bookplate.filters";
@@ -168,7 +169,7 @@ sheet.addEventListener("close", () => {
 let shown = location.href;
 addEventListener("popstate", () => {
   const isClosed = kept !== null;
-  if (!isClosed && !sheet.open) { location.reload(); return; }
+  if (!isClosed && !sheet.open) { leave(() => location.reload()); return; }
   // The filters that were chosen in the sheet stay.
   history.replaceState(null, "", kept ?? shown);
   kept = null;

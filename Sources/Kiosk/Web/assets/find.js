@@ -18,6 +18,7 @@ function makeReady() {
 form.addEventListener("submit", () => { submit.textContent = form.dataset.searching; submit.disabled = true; });
 // The page is shown again as it was when a person goes back to it.
 addEventListener("pageshow", makeReady);
+document.addEventListener("stayed", makeReady);
 
 // After a captured book has got its record, the person goes on with its card.
 document.addEventListener("click", async (event) => {

@@ -99,7 +99,8 @@ async function save() {
     isSaved = true;
     if (!id) sessionStorage.removeItem(store);
     keepMessage(texts.saved, book?.change);
-    location.assign(`/books/${encodeURIComponent(book?.id ?? id)}`);
+    // The way back does not lead to a form that is done.
+    location.replace(`/books/${encodeURIComponent(book?.id ?? id)}`);
   } catch (error) {
     if (!(error instanceof Refusal)) { toast(describeFailure(error), { isError: true }); return; }
     if (error.code === "owned") {

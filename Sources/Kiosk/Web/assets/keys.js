@@ -3,6 +3,8 @@
 // around the focused element come before the other keys of the page.
 
 import { attempt } from "./acts.js";
+import { goBack } from "./back.js";
+import { open } from "./leave.js";
 import { toast } from "./messages.js";
 import { callAPI, Refusal } from "./requests.js";
 import { isTyping } from "./scanner.js";
@@ -53,13 +55,7 @@ function press(name) {
   const [path, then] = places[name] ?? [];
   if (!path || location.pathname === path) return false;
   if (then) sessionStorage.setItem(nextPress, then);
-  location.assign(path);
-  return true;
-}
-
-function goBack() {
-  if (!document.referrer.startsWith(location.origin + "/") || history.length < 2) return false;
-  history.back();
+  open(path);
   return true;
 }
 

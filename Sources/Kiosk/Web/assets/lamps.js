@@ -32,7 +32,16 @@ function showCamera(camera) {
 function showNetwork({ offline, untitled }) {
   showLamp("lamp-network", !offline, text(offline ? "offline" : "online"), "");
   const key = untitled === 0 ? "offlineNone" : untitled === 1 ? "offlineOne" : "offlineMany";
-  showNotice("offline", offline ? text(key, { count: untitled }) : null);
+  showOffline(offline ? text(key, { count: untitled }) : null);
+}
+
+const store = "bookplate.read";
+/** Shows the notice for a state until the person has read it; null for no notice. It returns when the state changes. */
+function showOffline(message) {
+  if (!message) sessionStorage.removeItem(store);
+  const isRead = message === sessionStorage.getItem(store);
+  const close = () => { sessionStorage.setItem(store, message); showNotice("offline"); };
+  showNotice("offline", isRead ? null : message, [text("close"), close]);
 }
 
 let isAsking = false, timer = 0;
