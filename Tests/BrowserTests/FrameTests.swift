@@ -7,7 +7,7 @@ extension `In a browser` {
         private static let pride = "9780141439518"
         private static let isActing = "document.documentElement.hasAttribute('data-acting')"
 
-        @Test(arguments: ["en", "de", "fr"]) func `shows all tabs on a phone in every language`(
+        @Test(arguments: ["en", "de", "fr"]) func `shows all tabs at the bottom of a phone in every language`(
             _ language: String
         ) async throws {
             try await visit(prepare: household) { kiosk, browser, _ in
@@ -20,11 +20,87 @@ extension `In a browser` {
                         """
                         [...document.querySelectorAll("#tabs a")].filter((tab) => {
                           const box = tab.getBoundingClientRect();
-                          return box.left < 0 || box.right > innerWidth || box.height < 43.5;
+                          return box.left < 0 || box.right > innerWidth || box.height < 43.5 || box.bottom !== innerHeight
+                            || tab.scrollWidth > tab.clientWidth;
                         }).length + Math.max(0, document.getElementById("tabs").scrollWidth - document.getElementById("tabs").clientWidth)
                         """)
                     #expect(hidden == 0, "\(page)")
                 }
+            }
+        }
+
+        @Test(arguments: ["en", "de", "fr"]) func `has one line on the station's screen in every language`(
+            _ language: String
+        ) async throws {
+            try await visit(prepare: household) { kiosk, browser, book in
+                try await kiosk.ask("POST", "/api/readers", ["name": "Ada", "first": "Berta"])
+                try await browser.speak(language)
+                for page in ["scan", "library", "books/\(book)", "settings/readers"] {
+                    try await browser.open(kiosk.address + "/" + page)
+                    try await browser.wait(
+                        "clock, reader and lamps",
+                        until:
+                            "document.querySelector('#head-clock a') && document.getElementById('readers') && document.querySelector('#lamps > *')"
+                    )
+                    #expect(
+                        try await browser.value("document.querySelector('.bar').offsetHeight <= 52") == true, "\(page)")
+                    let cut: [String] =
+                        try await browser.value(
+                            """
+                            [...document.querySelectorAll(".bar a, .bar summary")].filter((one) => {
+                              const box = one.getBoundingClientRect();
+                              return one.checkVisibility() && !one.matches(".skip") && (box.left < 0 || box.right > innerWidth);
+                            }).map((one) => one.outerHTML)
+                            """) ?? []
+                    #expect(cut.isEmpty, "\(page): \(cut)")
+                    #expect(try await browser.overhang().isEmpty, "\(page)")
+                }
+            }
+        }
+
+        @Test func `leaves room on a phone: the first book is near the top, and no bar covers the tabs`() async throws {
+            try await visit("library", on: .phone, prepare: household) { kiosk, browser, book in
+                try await browser.wait("offline", until: "document.querySelector('#news [data-name=offline]')")
+                try await browser.click("#news [data-name=offline] button")
+                let top: Double? = try await browser.value("document.querySelector('.hit').getBoundingClientRect().top")
+                #expect(try #require(top) <= 205)
+                try await browser.click("#choose")
+                try await Self.expectRoom(browser, for: "#bulk", "the selection")
+                for (page, bar) in [("scan", "#savebar"), ("intake", "#savebar"), ("add", ".save")] {
+                    try await browser.open(kiosk.address + "/" + page)
+                    try await browser.ready()
+                    try await Self.expectRoom(browser, for: bar, page)
+                }
+            }
+        }
+
+        /// Expects a bar to end where the tabs begin, and the end of the page to be above both.
+        private static func expectRoom(_ browser: Browser, for bar: String, _ name: String) async throws {
+            let edges: [Double] =
+                try await browser.value(
+                    """
+                    (scrollTo(0, document.documentElement.scrollHeight), [
+                      document.querySelector("\(bar)").getBoundingClientRect().bottom,
+                      document.getElementById("tabs").getBoundingClientRect().top,
+                    ])
+                    """) ?? []
+            #expect(edges.count == 2 && edges[0] <= edges[1], "\(name): \(edges)")
+        }
+
+        @Test func `hides the line that the station is offline once it is read, until the state changes`() async throws
+        {
+            let isShown = "document.querySelector('#news [data-name=offline]')?.checkVisibility()"
+            try await visit("home") { kiosk, browser, _ in
+                try await browser.wait("offline", until: isShown)
+                try await browser.click("#news [data-name=offline] button")
+                #expect(try await browser.value("document.getElementById('news').hidden") == true)
+                try await browser.click("#tabs [href='/library']")
+                try await browser.wait(
+                    "the lamps", until: "location.pathname === '/library' && document.querySelector('#lamp-network')")
+                #expect(try await browser.value("document.getElementById('news').hidden") == true)
+                // No source is asked for it.
+                try await kiosk.capture("9783161484100")
+                try await browser.wait("a new state", until: isShown)
             }
         }
 

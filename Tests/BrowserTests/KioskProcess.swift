@@ -136,6 +136,8 @@ final class KioskProcess: Sendable {
         process.waitUntilExit()
     }
 
+    func signal(_ number: Int32) { Foundation.kill(process.processIdentifier, number) }
+
     /// Stops it and removes its library.
     func remove() {
         if process.isRunning { stop() }

@@ -9,6 +9,8 @@ extension `In a browser` {
                 try await browser.wait("the page", until: "location.pathname === '/sign-in'")
                 try await browser.expectAccess("sign-in")
                 try await browser.expectFit("sign-in")
+                #expect(try await browser.text(of: ".product") == "Bookplate")
+                #expect(try await browser.value("document.querySelector('.product img').naturalWidth > 0") == true)
                 try await browser.show(.phone)
                 try await browser.click("#code")
                 try await browser.type("wrong horse" + Keys.enter)
@@ -51,6 +53,10 @@ extension `In a browser` {
                     #expect(acts == 0, "\(page) offers acts to a guest")
                     try await browser.keepPicture("guest-\(page.prefix(5))-800x480")
                 }
+                // Guests cannot scan.
+                try await browser.open(kiosk.address + "/home")
+                #expect(try await browser.text(of: ".empty")?.contains("Browse the library") == true)
+                #expect(try await browser.text(of: "main")?.lowercased().contains("scan") == false)
                 try await browser.open(kiosk.address + "/settings")
                 try await browser.wait("the sign-in", until: "location.pathname === '/sign-in'")
             }
