@@ -4,20 +4,6 @@ import FoundationEssentials
 /// A file to import. Its format is recognised by its contents, never by its name. It is read row by row in bounded
 /// memory.
 public final class ImportFile {
-    /// The values that are added to every row of a file. They do not apply to Bookplate's own JSON.
-    public struct Preset: Sendable, Equatable {
-        public var shelf: String?
-        public var tags: [String] = []
-        /// True to mark all books as owned, even those that are not owned according to the file.
-        public var isOwned = false
-
-        public init(shelf: String? = nil, tags: [String] = [], isOwned: Bool = false) {
-            self.shelf = shelf
-            self.tags = tags
-            self.isOwned = isOwned
-        }
-    }
-
     private enum Source {
         case table(DelimitedReader, any TrackerRow.Type, columns: [String: Int])
         case json(JSONLines)
@@ -25,7 +11,7 @@ public final class ImportFile {
 
     public let format: ExchangeFormat
     private let source: Source
-    private let preset: Preset
+    private let preset: ImportPreset
     private let counter: Counter
     /// The number of rows so far for each book without an id. The key is the fingerprint of the book.
     private var occurrences: [UInt64: Int] = [:]
@@ -42,7 +28,7 @@ public final class ImportFile {
     ///   - next: returns the next bytes of the file, at most a few hundred kilobytes; `nil` at the end of the file.
     /// - Throws: ``ExchangeError``, and any error of `next`.
     public init(
-        _ name: String, as format: ExchangeFormat? = nil, preset: Preset = Preset(),
+        _ name: String, as format: ExchangeFormat? = nil, preset: ImportPreset = ImportPreset(),
         next: @escaping () throws -> [UInt8]?
     ) throws {
         let counter = Counter()

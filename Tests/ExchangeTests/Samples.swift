@@ -14,7 +14,7 @@ func chunks(_ bytes: [UInt8], of size: Int = 7) -> () throws -> [UInt8]? {
 
 /// Returns the rows of a file.
 func rows(
-    _ bytes: [UInt8], as format: ExchangeFormat? = nil, preset: ImportFile.Preset = ImportFile.Preset(),
+    _ bytes: [UInt8], as format: ExchangeFormat? = nil, preset: ImportPreset = ImportPreset(),
     chunk: Int = 4096
 ) throws -> (format: ExchangeFormat, rows: [ImportRow]) {
     let file = try ImportFile("a.csv", as: format, preset: preset, next: chunks(bytes, of: chunk))

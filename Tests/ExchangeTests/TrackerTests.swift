@@ -256,12 +256,12 @@ import Testing
 
     @Test func `presets apply to every book`() throws {
         let text = "Title,Author,Exclusive Shelf,Owned Copies\nA,B,read,0\n"
-        let all = try presetRows(text, ImportFile.Preset(shelf: "Hall", tags: ["new"], isOwned: true))
+        let all = try presetRows(text, ImportPreset(shelf: "Hall", tags: ["new"], isOwned: true))
         guard case .book(let book) = all[0] else { throw LineError(description: "\(all)") }
         #expect(book.record.copy.shelf == "Hall" && book.record.copy.tags == ["new"] && book.record.copy.isOwned)
     }
 
-    private func presetRows(_ text: String, _ preset: ImportFile.Preset) throws -> [ImportRow] {
+    private func presetRows(_ text: String, _ preset: ImportPreset) throws -> [ImportRow] {
         try rows(Array(text.utf8), preset: preset).rows
     }
 

@@ -259,7 +259,7 @@ private let header =
             if lock.isHeld.withLock({ $0 }) { throw LibraryError.locked(path: "x") }
             return [ImportResult(row: 2, outcome: .new(ID())), ImportResult(row: 3, outcome: .refused(reason: "r"))]
         }
-        let patient = PatientImport(library: stub, saved: saved, limit: .zero)
+        let patient = CountedImport(library: PatientImport(library: stub, limit: .zero), saved: saved)
         _ = try await patient.importRows([], at: Date())
         lock.isHeld.withLock { $0 = true }
         let error = await #expect(throws: CommandError.self) { try await patient.importRows([], at: Date()) }

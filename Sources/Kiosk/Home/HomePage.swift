@@ -23,10 +23,10 @@ struct HomePage: Sendable {
         let covers = try await context.library.keptCovers(among: books.map(\.edition.id))
         let view = HomeView(
             home: home, year: year, now: now, zone: zone, texts: texts, covers: covers, readers: context.readers)
+        var values = view.view.merging(try context.everybodyView(request, texts)) { $1 }
+        if books.isEmpty, try await context.library.isEmpty() { values["isFirst"] = true }
         return try await parts.pages.render(
-            Pages.Page(
-                template: "home", title: texts("layout.home"), tab: .home,
-                view: view.view.merging(try context.everybodyView(request, texts)) { $1 }), context)
+            Pages.Page(template: "home", title: texts("layout.home"), tab: .home, view: values), context)
     }
 
     private func home(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {

@@ -42,10 +42,13 @@ struct LibraryPage: Sendable {
             view["ignored"] = texts("library.ignored", ["part": LibraryHit.short(parts.joined(separator: ", "))])
         }
         if let next = found.next { view["next"] = address.next(next) }
-        let isFiltered =
-            !address.search.isEmpty || address.items.contains { LibraryAddress.Name.filters.contains($0.name) }
+        let isFiltered = !address.search.isEmpty || !address.chosenFilters.isEmpty
         view["hasRail"] = !context.isGuest && (!found.hits.isEmpty || isFiltered)
-        if found.hits.isEmpty { view["empty"] = empty(address) }
+        if found.hits.isEmpty {
+            // Without a search and filters, no book was left out.
+            let isFirst = !isFiltered && !query.inTrash
+            view[isFirst ? "isFirst" : "empty"] = isFirst ? true : empty(address)
+        }
         return try await parts.pages.render(
             Pages.Page(template: "library", title: texts("layout.library"), tab: .library, view: view), context)
     }
@@ -170,7 +173,7 @@ struct LibraryPage: Sendable {
     private func empty(_ address: LibraryAddress) -> View {
         let query = address.query
         let isSearched = !address.search.isEmpty
-        let filters = address.items.filter { LibraryAddress.Name.filters.contains($0.name) }
+        let filters = address.chosenFilters
         var byHand = "/add"
         // A title may have signs that a search leaves out. Conditions are no title.
         let title = query.condition == nil && query.sort == nil ? address.search : query.text
@@ -179,7 +182,6 @@ struct LibraryPage: Sendable {
             byHand += (isNumber ? "?isbn=" : "?title=") + PercentEncoding.encoded(String(title.prefix(200)))
         }
         return [
-            "isLibrary": !isSearched && filters.isEmpty && !query.inTrash,
             "isTrash": !isSearched && filters.isEmpty && query.inTrash,
             "isWishlist": !isSearched && filters.count == 1 && query.isOnWishlist == true,
             "isFavourites": !isSearched && filters.count == 1 && query.isFavourite == true,
@@ -189,6 +191,10 @@ struct LibraryPage: Sendable {
             "isSearched": isSearched, "byHand": byHand,
         ]
     }
+}
+
+extension LibraryAddress {
+    fileprivate var chosenFilters: [Item] { items.filter { Name.filters.contains($0.name) } }
 }
 
 extension LibraryAddress.Item {

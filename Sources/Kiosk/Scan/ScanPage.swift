@@ -30,14 +30,21 @@ struct ScanPage: Sendable {
     var routes: [Route] {
         [
             Route(.get, "/", for: .guests) { _, context in
-                // Only the household may open the Scan page, so guests are sent to the Home page.
-                Response(
-                    status: .seeOther,
-                    headers: [.location: context.caller == .household ? "/scan" : "/home", .cacheControl: "no-store"])
+                // Only the household may open the Scan page, so guests are sent to the Home page, and so is somebody
+                // whose library is empty: it then offers all ways to add the first books.
+                let opensScan = try await context.caller == .household && !isFirstVisit(context)
+                return Response(
+                    status: .seeOther, headers: [.location: opensScan ? "/scan" : "/home", .cacheControl: "no-store"])
             },
             Route(.get, "/scan", for: .household, page),
             Route(.get, "/api/station/lamps", for: .household, lamps),
         ]
+    }
+
+    /// Returns true if there are neither books nor captures.
+    private func isFirstVisit(_ context: KioskContext) async throws -> Bool {
+        guard try await context.library.isEmpty() else { return false }
+        return try await context.library.count(in: [.waiting]) == 0
     }
 
     private func page(_ request: Request, _ context: KioskContext) async throws -> Response {

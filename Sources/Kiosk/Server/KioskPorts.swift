@@ -30,6 +30,8 @@ public struct KioskPorts: Sendable {
     public var records: (any RecordSearch)?
     /// Fetches the covers of editions that a search offers; `nil` if none are shown.
     public var fetchCover: (any CoverFetch)?
+    /// Imports files that browsers send; `nil` if the service cannot.
+    public var importFile: (any FileImport)?
     /// The backups, exports and program settings for the Settings page.
     public var maintenance = Maintenance()
 

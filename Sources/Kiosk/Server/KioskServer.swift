@@ -123,6 +123,7 @@ private struct BackgroundTasks: Service, CustomStringConvertible {
                 group.addTask { await followStation() }
                 group.addTask { await followLibrary() }
                 group.addTask { await sendHeartbeats() }
+                group.addTask { await parts.imports.stopWithService() }
                 await group.waitForAll()
             }
         }
@@ -194,10 +195,11 @@ struct KioskParts: Sendable {
     let ports: KioskPorts
     let web: WebFolder
     let pages: Pages
-    let events = EventHub()
+    let events: EventHub
     let connections: Connections
     let authenticator: Authenticator
     let uploads = PhotoUploads()
+    let imports: ImportDesk
     let searches = RecentAnswers<FoundEditions>()
     let comparisons = RecentAnswers<Comparison>()
     /// The identifier of this run of the service; see ``EventRoutes/run``.
@@ -208,6 +210,8 @@ struct KioskParts: Sendable {
         self.logger = logger
         self.configuration = configuration
         self.ports = ports
+        events = EventHub()
+        imports = ImportDesk(ports.importFile, events: events, now: ports.now)
         web = try WebFolder.bundled.get()
         pages = Pages(web: web, ports: ports, version: configuration.version)
         connections = Connections(configuration.limits)

@@ -27,9 +27,11 @@ struct RequestRefusal: Refusal {
 extension RequestRefusal {
     /// The codes of the refusals that only the web interface issues.
     enum Code: String {
-        case badBooks, badField, badHost, badJSON, badNumber, badQuery, badTarget, changed, field, foreignHost
+        case badBooks, badField, badHost, badJSON, badNumber, badQuery, badTarget, changed, field, foreignHost,
+            importBusy
         case foreignOrigin, missingField, moreThanAsked, noBarCode, noCode, noPhotos, noPicture, noPrint, noWords
-        case notInTrash, notJPEG, notJSON, notPhoto, notPicture, notThere, notYours, owned, refused, signInNeeded
+        case notFile, notInTrash, notJPEG, notJSON, notPhoto, notPicture, notThere, notYours, owned, refused,
+            signInNeeded
         case throttled, tooLarge, tooManyWatch, unknownField, unknownToken, unsoundPicture, wrongCode, wrongMethod
         case wrongPIN
 
@@ -42,9 +44,9 @@ extension RequestRefusal {
             case .foreignHost, .foreignOrigin, .noCode, .notYours, .wrongPIN: .forbidden
             case .notThere: .notFound
             case .wrongMethod: .methodNotAllowed
-            case .changed, .owned: .conflict
+            case .changed, .importBusy, .owned: .conflict
             case .tooLarge: .contentTooLarge
-            case .notJPEG, .notJSON, .notPhoto, .notPicture: .unsupportedMediaType
+            case .notFile, .notJPEG, .notJSON, .notPhoto, .notPicture: .unsupportedMediaType
             case .badBooks, .field, .moreThanAsked, .noBarCode, .noWords, .notInTrash, .refused, .unsoundPicture:
                 .unprocessableContent
             case .throttled: .tooManyRequests
@@ -70,9 +72,14 @@ extension RequestRefusal {
     }
 
     static let tooLarge = RequestRefusal(
-        .tooLarge, "The request is too large. The limit is 64 kB for JSON, 32 MiB for a photo and 5 MiB for a cover.")
+        .tooLarge,
+        "The request is too large. The limit is 64 kB for JSON, 32 MiB for a photo, 5 MiB for a cover "
+            + "and 128 MiB for a file to import.")
 
     static let notJSON = RequestRefusal(.notJSON, "The Content-Type of the request must be \"application/json\".")
+
+    static let notFile = RequestRefusal(
+        .notFile, "The Content-Type of a file to import must be \"application/octet-stream\".")
 
     static let unexpectedJSON = RequestRefusal(.badJSON, "The request's JSON does not have the expected form.")
 

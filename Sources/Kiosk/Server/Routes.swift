@@ -27,6 +27,7 @@ extension KioskParts {
             IntakePage(parts: self).routes,
             StatsPage(parts: self).routes,
             SettingsPage(parts: self).routes,
+            ImportPage(parts: self).routes,
             NamesPage(parts: self).routes,
             ReadersPage(parts: self).routes,
             ChangesPage(parts: self).routes,
@@ -58,6 +59,7 @@ extension KioskParts {
             SettingsAPI(parts: self).routes,
             BrowserChoice().routes,
             MaintenanceAPI(parts: self).routes,
+            ImportAPI(parts: self).routes,
             HubRoutes(parts: self).routes,
         ].flatMap(\.self)
     }
@@ -93,6 +95,9 @@ struct Route: Sendable {
         /// A body of type image/… or application/octet-stream with at most ``Request/maxPhotoBytes`` bytes. It is read
         /// with ``PhotoUploads``.
         case photo
+        /// A body of type application/octet-stream with at most ``ImportAPI/maxBytes`` bytes, which is written to a file
+        /// piece by piece. Other sites' forms cannot send this type.
+        case file
     }
 
     let method: HTTPRequest.Method
@@ -137,6 +142,9 @@ extension Route {
                 throw RequestRefusal(.notPhoto, "A photo's Content-Type must begin with \"image/\".")
             }
             limit = Request.maxPhotoBytes
+        case .file:
+            guard type == "application/octet-stream" else { throw .notFile }
+            limit = ImportAPI.maxBytes
         }
         if let length, length > limit { throw .tooLarge }
     }

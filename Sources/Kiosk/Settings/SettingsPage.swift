@@ -19,6 +19,7 @@ struct SettingsPage: Sendable {
             },
             "browser": BrowserChoice.view(of: request, texts), "canBackUp": maintenance.backUp != nil,
             "canExport": maintenance.export != nil,
+            "canImport": parts.ports.importFile != nil,
         ]
         let attempts = try await context.library.signInAttempts(limit: SignInAttempt.kept)
         view["hasAttempts"] = !attempts.isEmpty

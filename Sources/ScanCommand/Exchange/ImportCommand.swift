@@ -53,7 +53,7 @@ struct ImportCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let preset = try preset()
+        let preset = try ImportPreset(enteredShelf: shelf, tags: tags, isOwned: owned)
         let wiring = try Wiring(settings: paths.settings())
         let report = ExitReport()
         let saved = SavedCount()
@@ -64,7 +64,7 @@ struct ImportCommand: AsyncParsableCommand {
             do {
                 let input = try InputFile(argument, at: path)
                 let file = try ImportFile(input.name, as: format, preset: preset, next: input.next)
-                if file.format == .json, preset != ImportFile.Preset() {
+                if file.format == .json, preset != ImportPreset() {
                     throw CommandError(
                         .usage,
                         "\(input.name) is Bookplate's own JSON, which contains shelves and tags already. Leave out --shelf, --tag and --owned."
@@ -124,12 +124,6 @@ struct ImportCommand: AsyncParsableCommand {
         files.map { $0 == "-" ? "standard input" : URL(fileURLWithPath: $0).lastPathComponent }.joined(separator: ", ")
     }
 
-    private func preset() throws -> ImportFile.Preset {
-        ImportFile.Preset(
-            shelf: try shelf.map { try $0.checked(as: "shelf", limit: TextLimit.name) },
-            tags: try tags.map { try $0.checked(as: "tag", limit: TextLimit.name) }, isOwned: owned)
-    }
-
     private func importRows(
         of file: ImportFile, _ input: InputFile, into library: LibraryImport, _ saved: SavedCount,
         _ total: inout ImportSummary
@@ -137,7 +131,7 @@ struct ImportCommand: AsyncParsableCommand {
         let bar = ProgressBar("kB", total: 0)
         defer { bar.finish() }
         if !output.json { Output.shared.printNotice("\(input.name.oneLine): \(file.format.displayName).") }
-        var run = ImportRun(file, into: PatientImport(library: library, saved: saved))
+        var run = ImportRun(file, into: CountedImport(library: PatientImport(library: library), saved: saved))
         // This also counts the rows before an error.
         defer { total.add(run.summary) }
         while let results = try await run.next(at: Date()) {
@@ -205,20 +199,10 @@ extension ExchangeFormat: ExpressibleByArgument {
 /// is full. It tries again every second.
 struct PatientImport: BookImport {
     let library: any BookImport
-    let saved: SavedCount
     var limit: Duration = .seconds(120)
 
     func importRows(_ rows: [ImportRow], at now: Date) async throws -> [ImportResult] {
-        do {
-            let results = try await Self.retryWhileBusy(limit) { try await library.importRows(rows, at: now) }
-            // The books are counted before anything is printed, so that the count is right if the user interrupts the
-            // import.
-            saved.add(results)
-            return results
-        } catch let error as LibraryError where error.isTransient {
-            let error = CommandError(describing: error)
-            throw CommandError(error.status, error.description + " " + saved.summary)
-        }
+        try await Self.retryWhileBusy(limit) { try await library.importRows(rows, at: now) }
     }
 
     /// Carries out an act. If it fails with a transient error, tries again every second until the time limit.
@@ -234,6 +218,25 @@ struct PatientImport: BookImport {
             if !isReported { Output.shared.printError("\(CommandError(describing: error)) Trying again every second.") }
             isReported = true
             return true
+        }
+    }
+}
+
+/// An import that counts the books, so that a message can say how far it came.
+struct CountedImport: BookImport {
+    let library: any BookImport
+    let saved: SavedCount
+
+    func importRows(_ rows: [ImportRow], at now: Date) async throws -> [ImportResult] {
+        do {
+            let results = try await library.importRows(rows, at: now)
+            // The books are counted before anything is printed, so that the count is right if the user interrupts the
+            // import.
+            saved.add(results)
+            return results
+        } catch let error as LibraryError where error.isTransient {
+            let error = CommandError(describing: error)
+            throw CommandError(error.status, error.description + " " + saved.summary)
         }
     }
 }

@@ -90,6 +90,7 @@ struct KioskCommand: AsyncParsableCommand {
         ports.preview = preview
         ports.maintenance = wiring.maintenance(library)
         ports.records = lookup
+        if let path = library.path { ports.importFile = BrowserImport(folder: folder(of: path)) }
         if !wiring.isOffline { ports.fetchCover = wiring.coverDownloader(library) }
         let photos = PhotoChildren()
         ports.readPhoto = { try await photos.read($0) }

@@ -1,5 +1,3 @@
-import Bookplate
-
 /// The file formats that can be imported: those of other trackers, and Bookplate's own.
 public enum ExchangeFormat: String, Sendable, CaseIterable {
     case goodreads, storyGraph, libraryThing, openreads
@@ -52,6 +50,39 @@ public enum ExchangeError: Error, Equatable, CustomStringConvertible {
             "\(file) is cut off: the \"]\" at its end is missing, and some books may be missing too. Copy or export the file again. The books that were imported stay in the library."
         case .notThatFormat(let file, let format):
             "cannot import \(file) as \(format.displayName): it has no \"title\" column. \(Self.known)."
+        }
+    }
+}
+
+extension ExchangeError: Refusal {
+    public var kind: RefusalKind { .unreadable }
+    public var httpStatus: Int { 422 }
+    public var apiCode: String { "importFile" }
+
+    public var code: String {
+        switch self {
+        case .empty: "importEmpty"
+        case .wrongKind: "importWrongKind"
+        case .unknownColumns: "importUnknownColumns"
+        case .foreignJSON: "importForeignJSON"
+        case .newerExport: "importNewerExport"
+        case .cutShort: "importCutShort"
+        case .notThatFormat: "importNotThatFormat"
+        }
+    }
+
+    public var arguments: [String: RefusalArgument] {
+        switch self {
+        case .empty(let file), .cutShort(let file): ["file": .text(file)]
+        case .wrongKind(let file, let what, let advice):
+            ["file": .text(file), "what": .term(what), "advice": .term(advice)]
+        case .unknownColumns(let file, let found): ["file": .text(file), "found": .list(found)]
+        case .foreignJSON(let file, let reason): ["file": .text(file), "reason": .text(reason)]
+        case .newerExport(let file, let version):
+            [
+                "file": .text(file), "version": .number(version), "known": .number(LibraryRecord.version),
+            ]
+        case .notThatFormat(let file, let format): ["file": .text(file), "format": .text(format.displayName)]
         }
     }
 }
