@@ -17,6 +17,7 @@ import Testing
     ])
     func `says what to do when no book is being read`(_ language: String, _ words: String) async throws {
         try await StatsKiosk.run { kiosk async throws in
+            try await kiosk.book("Dune")
             let html = try await page(kiosk, language)
             #expect(html.contains(words) && html.contains("href=\"/scan\"") && html.contains("/library?status=toRead"))
             #expect(!html.contains("data-update"))

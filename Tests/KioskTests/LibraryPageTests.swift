@@ -11,12 +11,13 @@ import Testing
     }
 
     @Test(arguments: [
-        ("en", "The library is empty"), ("de", "Die Bibliothek ist leer"), ("fr", "La bibliothèque est vide"),
+        ("en", "Fill your library"), ("de", "Die Bibliothek füllen"), ("fr", "Remplissez votre bibliothèque"),
     ])
     func `says what to do while it is empty`(_ language: String, _ words: String) async throws {
         try await withKiosk { client in
             let page = try await client.get("/library", language: language).text
-            #expect(page.contains(words) && page.contains("href=\"/scan\"") && page.contains("href=\"/add\""))
+            #expect(page.contains(words) && page.contains("href=\"/scan\"") && page.contains("href=\"/add\"")
+                    && page.contains("href=\"/import\""))
         }
     }
 

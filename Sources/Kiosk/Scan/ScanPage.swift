@@ -32,7 +32,8 @@ struct ScanPage: Sendable {
             Route(.get, "/", for: .guests) { _, context in
                 // Only the household may open the Scan page, so guests are sent to the Home page, and so is somebody
                 // whose library is empty: it then offers all ways to add the first books.
-                let opensScan = try await context.caller == .household && !isFirstVisit(context)
+                let isFirstVisit = try await isFirstVisit(context)
+                let opensScan = context.caller == .household && !isFirstVisit
                 return Response(
                     status: .seeOther, headers: [.location: opensScan ? "/scan" : "/home", .cacheControl: "no-store"])
             },
