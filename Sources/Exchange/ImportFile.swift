@@ -25,11 +25,13 @@ public final class ImportFile {
     ///   - name: the name of the file, for error messages.
     ///   - format: the format of a table whose columns are not recognised; `nil` to recognise the format by the
     ///     columns.
+    ///   - jsonLimit: the size limit, in bytes, of a line of Bookplate's own JSON, and of a JSON file whose layout another
+    ///     tool has changed.
     ///   - next: returns the next bytes of the file, at most a few hundred kilobytes; `nil` at the end of the file.
     /// - Throws: ``ExchangeError``, and any error of `next`.
     public init(
         _ name: String, as format: ExchangeFormat? = nil, preset: ImportPreset = ImportPreset(),
-        next: @escaping () throws -> [UInt8]?
+        jsonLimit: Int = 64 << 20, next: @escaping () throws -> [UInt8]?
     ) throws {
         let counter = Counter()
         self.counter = counter
@@ -49,7 +51,7 @@ public final class ImportFile {
                 : .wrongKind(file: name, what: "not a text file", advice: "Export the books as CSV.")
         }
         if first == UInt8(ascii: "[") || first == UInt8(ascii: "{") {
-            source = .json(try JSONLines(chunks, file: name))
+            source = .json(try JSONLines(chunks, file: name, limit: jsonLimit))
             self.format = .json
             return
         }

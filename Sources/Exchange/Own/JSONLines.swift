@@ -2,18 +2,16 @@ import Bookplate
 import FoundationEssentials
 
 /// Reads Bookplate's JSON, which is an array with one object per line. The file is read line by line in bounded memory.
-/// A file that another tool has reformatted is read as a whole, up to ``wholeLimit``.
+/// A file that another tool has reformatted is read as a whole, up to ``limit``.
 final class JSONLines {
-    /// The size limit of a line in bytes, with room for a book and all its sessions.
-    static let lineLimit = 64 << 20
-    /// The size limit, in bytes, of a file that is read as a whole.
-    static let wholeLimit = 64 << 20
-
     private var chunks: TextChunks
     private var buffer: [UInt8] = []
     private var position = 0
     private var isAtEnd = false
     private let file: String
+    /// The size limit, in bytes, of a line and of a file that is read as a whole. What is decoded from them takes many
+    /// times as much memory.
+    private let limit: Int
     /// True from the line that opens the array to the line that closes it.
     private var isOpen = false
     private let decoder = JSONDecoder()
@@ -22,8 +20,9 @@ final class JSONLines {
     private(set) var row = 0
 
     /// - Throws: ``ExchangeError`` if the file is not an export that can be read.
-    init(_ chunks: TextChunks, file: String) throws {
+    init(_ chunks: TextChunks, file: String, limit: Int) throws {
         self.chunks = chunks
+        self.limit = limit
         self.file = file
         // The first object has a line of its own and shows that the file is an export.
         var lines = 0
@@ -59,8 +58,8 @@ final class JSONLines {
                 return nil
             }
             row += 1
-            if line.count > Self.lineLimit {
-                return .refused(row: row, reason: "the line is longer than \(Self.lineLimit >> 20) MiB")
+            if line.count > limit {
+                return .refused(row: row, reason: "the line is longer than \(limit >> 20) MiB")
             }
             guard !line.isEmpty else { continue }
             return checked { try decoder.decode(RecordLine.self, from: Data(line)).checked() }
@@ -88,12 +87,12 @@ final class JSONLines {
     }
 
     private func readWhole(_ file: String) throws {
-        while buffer.count <= Self.wholeLimit, try fill() {}
-        guard buffer.count <= Self.wholeLimit else {
+        while buffer.count <= limit, try fill() {}
+        guard buffer.count <= limit else {
             throw ExchangeError.foreignJSON(
                 file: file,
                 reason:
-                    "it does not begin like an export, and it is too large (over \(Self.wholeLimit >> 20) MiB) to be read as a whole"
+                    "it does not begin like an export, and it is too large (over \(limit >> 20) MiB) to be read as a whole"
             )
         }
         do {
@@ -114,7 +113,7 @@ final class JSONLines {
     }
 
     /// Returns the next line, without the commas and brackets of the array that contains all lines; `nil` at the end of
-    /// the file. A line that is too long is cut just after ``lineLimit``.
+    /// the file. A line that is too long is cut just after ``limit``.
     private func nextLine(keeping: Bool) throws -> ArraySlice<UInt8>? {
         let start = position
         var search = position
@@ -123,8 +122,8 @@ final class JSONLines {
             end = search < buffer.count ? buffer[search...].firstIndex(of: UInt8(ascii: "\n")) : nil
             search = buffer.count
             if end == nil {
-                if !keeping, buffer.count - start > Self.lineLimit { return try skipLine() }
-                guard buffer.count - start <= Self.wholeLimit, try fill() else { break }
+                if !keeping, buffer.count - start > limit { return try skipLine() }
+                guard buffer.count - start <= limit, try fill() else { break }
             }
         }
         guard end != nil || start < buffer.count else { return nil }
@@ -142,7 +141,7 @@ final class JSONLines {
     }
 
     private func skipLine() throws -> ArraySlice<UInt8> {
-        let cut = buffer[position...].prefix(Self.lineLimit + 1)
+        let cut = buffer[position...].prefix(limit + 1)
         buffer = []
         position = 0
         while true {

@@ -12,6 +12,10 @@ struct BrowserImport: FileImport {
     /// The folder of the library, on whose disk the files are kept. The folder for temporary files may be in memory.
     let folder: String
 
+    /// The size limit of what is decoded from JSON at once. It is lower than that of `scan import`, because the service
+    /// has little memory, and must not end because of a file.
+    private static let jsonLimit = 4 << 20
+
     func makeFile() throws -> any ReceivedFile { try UnlinkedFile(in: folder) }
 
     func importRows(
@@ -21,7 +25,8 @@ struct BrowserImport: FileImport {
         guard let file = file as? UnlinkedFile, let library = library as? LibraryFile else {
             throw KioskError(.fault, "the library or the upload is no file")
         }
-        let source = try ImportFile(order.name, as: order.format, preset: order.preset, next: file.chunks())
+        let source = try ImportFile(
+            order.name, as: order.format, preset: order.preset, jsonLimit: Self.jsonLimit, next: file.chunks())
         await deliver(.recognised(source.format))
         let target = LibraryImport(
             into: order.isDryRun ? try await library.temporaryCopy() : library, from: order.name)
