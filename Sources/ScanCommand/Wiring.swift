@@ -290,6 +290,12 @@ enum OpenedLibraries {
         opened.withLock { $0?.append(Opened(library: library, backupFolder: backupFolder)) }
     }
 
+    /// Closes a library before the end of the command.
+    static func close(_ library: LibraryFile) async throws {
+        opened.withLock { $0?.removeAll { $0.library === library } }
+        try await library.close()
+    }
+
     /// Makes the daily backup of the library that was changed, and closes the libraries. A failure is printed, but does
     /// not change the exit status.
     static func backUpAndClose() async {

@@ -27,12 +27,12 @@ struct RequestRefusal: Refusal {
 extension RequestRefusal {
     /// The codes of the refusals that only the web interface issues.
     enum Code: String {
-        case badBooks, badField, badHost, badJSON, badNumber, badQuery, badTarget, changed, field, foreignHost,
-            importBusy
-        case foreignOrigin, missingField, moreThanAsked, noBarCode, noCode, noPhotos, noPicture, noPrint, noWords
-        case notFile, notInTrash, notJPEG, notJSON, notPhoto, notPicture, notThere, notYours, owned, refused,
-            signInNeeded
-        case throttled, tooLarge, tooManyWatch, unknownField, unknownToken, unsoundPicture, wrongCode, wrongMethod
+        case badBooks, badField, badHost, badJSON, badNumber, badQuery, badTarget, changed, field, foreignHost
+        case foreignOrigin, importBusy, inUse, missingField, moreThanAsked, noBarCode, noCode, noPhotos, noPicture,
+            noPrint, noWords
+        case notFile, notInTrash, notJPEG, notJSON, notPhoto, notPicture, notThere, notYours, owned, refused
+        case signInNeeded, throttled, tooLarge, tooManyWatch, unknownField, unknownToken, unsoundPicture, wrongCode,
+            wrongMethod
         case wrongPIN
 
         /// The HTTP status for this code. ``RefusalKind`` has the statuses of all other refusals.
@@ -44,7 +44,7 @@ extension RequestRefusal {
             case .foreignHost, .foreignOrigin, .noCode, .notYours, .wrongPIN: .forbidden
             case .notThere: .notFound
             case .wrongMethod: .methodNotAllowed
-            case .changed, .importBusy, .owned: .conflict
+            case .changed, .importBusy, .inUse, .owned: .conflict
             case .tooLarge: .contentTooLarge
             case .notFile, .notJPEG, .notJSON, .notPhoto, .notPicture: .unsupportedMediaType
             case .badBooks, .field, .moreThanAsked, .noBarCode, .noWords, .notInTrash, .refused, .unsoundPicture:

@@ -28,6 +28,7 @@ extension KioskParts {
             StatsPage(parts: self).routes,
             SettingsPage(parts: self).routes,
             ImportPage(parts: self).routes,
+            RestorePage(parts: self).routes,
             NamesPage(parts: self).routes,
             ReadersPage(parts: self).routes,
             ChangesPage(parts: self).routes,
@@ -60,6 +61,7 @@ extension KioskParts {
             BrowserChoice().routes,
             MaintenanceAPI(parts: self).routes,
             ImportAPI(parts: self).routes,
+            RestoreAPI(parts: self).routes,
             HubRoutes(parts: self).routes,
         ].flatMap(\.self)
     }

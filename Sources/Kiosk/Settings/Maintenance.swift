@@ -16,6 +16,15 @@ public struct Maintenance: Sendable {
     /// Makes a backup beside the library, and a second backup in the configured folder if there is one. `nil` if the
     /// library is not stored in a file.
     public var backUp: (@Sendable () async throws -> KeptBackup)?
+    /// Returns the library's backups that can be read, newest first.
+    public var backups: @Sendable () async throws -> [KeptBackup] = { [] }
+    /// Keeps the library as a backup, and then asks the program to replace it with another backup. The program ends the
+    /// service, replaces the library and begins the service again, so that no part of it shows the previous library.
+    /// Throws an error with the code "inUse" if another program has the library open. `nil` if the library cannot be
+    /// replaced.
+    public var restore: (@Sendable (KeptBackup) async throws -> Void)?
+    /// The result of the restore before which this service began; `nil` if there was none.
+    public var restored: RestoreOutcome?
     /// Exports a library, as its reader sees it, to a temporary file, which is removed when it is closed. `nil` if
     /// exports are not available.
     public var export: (@Sendable (any KioskLibrary, ExportKind) async throws -> any ExportedFile)?
@@ -85,9 +94,12 @@ public struct KeptBackup: Sendable, Equatable {
         self.books = books
     }
 
+    /// The name of the file.
+    var name: String { String(path.split(separator: "/").last ?? "") }
+
     /// The backup as JSON. The path is left out because it is useless on other machines.
     var json: JSONValue {
-        ["at": .string(at.rfc3339), "bytes": .integer(bytes), "books": JSONValue(books)]
+        ["name": .string(name), "at": .string(at.rfc3339), "bytes": .integer(bytes), "books": JSONValue(books)]
     }
 }
 

@@ -217,3 +217,14 @@ struct RestoredAccess: Sendable {
         return isClosed
     }
 }
+
+extension LibraryFile {
+    /// Returns true if another process or instance has the library open, so that it cannot be replaced. Somebody who
+    /// opens the library at the same moment waits.
+    public func isOpenElsewhere() throws(LibraryError) -> Bool {
+        guard let lock else { return false }
+        guard try lock.attempt(.exclusive, .inUse) else { return true }
+        _ = try lock.attempt(.shared, .inUse)
+        return false
+    }
+}

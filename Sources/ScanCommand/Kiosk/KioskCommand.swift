@@ -69,6 +69,12 @@ struct KioskCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        let restore = ServiceRestore()
+        repeat { try await serve(restore) } while restore.beginsAgain
+    }
+
+    /// Serves until a signal ends the service, or until a restore is requested and the library has been replaced.
+    private func serve(_ restore: ServiceRestore) async throws {
         let wiring = try Wiring(settings: paths.settings())
         // Each browser chooses its reader.
         let library = try wiring.openLibrary(for: nil)
@@ -89,6 +95,7 @@ struct KioskCommand: AsyncParsableCommand {
         ports.device = library.device
         ports.preview = preview
         ports.maintenance = wiring.maintenance(library)
+        restore.offer(library, in: &ports.maintenance)
         ports.records = lookup
         if let path = library.path { ports.importFile = BrowserImport(folder: folder(of: path)) }
         if !wiring.isOffline { ports.fetchCover = wiring.coverDownloader(library) }
@@ -101,7 +108,10 @@ struct KioskCommand: AsyncParsableCommand {
             logger.notice("tesseract is not installed, so titles are not read from photos")
         }
         let watchdog = Watchdog(try ServiceNotice())
+        var configuration = configuration
+        configuration.port = restore.port ?? configuration.port
         let server = try KioskServer(configuration, ports: ports, logger: logger) { port in
+            restore.port = port
             started(port)
             watchdog.ready("At \(address(port))")
         }
@@ -115,16 +125,17 @@ struct KioskCommand: AsyncParsableCommand {
         // This stream ends at the first signal, or when the service ends.
         let (running, end) = AsyncStream.makeStream(of: Never.self)
         Interrupts.onFirst {
+            restore.end()
             library.shortenLockTimeout(to: Self.lastWrite)
             Task { await server.stop() }
             end.finish()
         }
+        restore.onRequest { await server.stop() }
         defer { Interrupts.release() }
+        let check = Watchdog.look(at: library, camera: { camera?.snapshot.camera })
         let serving = Task {
             defer { end.finish() }
-            try await watchdog.guarding(Watchdog.look(at: library, camera: { camera?.snapshot.camera })) {
-                try await server.run()
-            }
+            try await watchdog.guarding(check, beginsAgain: { restore.beginsAgain }) { try await server.run() }
             maintenance.cancel()
             await maintenance.value
         }
@@ -136,6 +147,13 @@ struct KioskCommand: AsyncParsableCommand {
         } catch let failure as KioskServer.ListenError {
             maintenance.cancel()
             throw Self.error(for: failure)
+        }
+        if restore.beginsAgain {
+            logger.notice("restoring a backup")
+            // Copying a large library takes longer than systemd waits for a message.
+            try await watchdog.guarding({ nil }, beginsAgain: { restore.beginsAgain }) {
+                await restore.restore(over: library)
+            }
         }
         logger.notice("ended")
     }

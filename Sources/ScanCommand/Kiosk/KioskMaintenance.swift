@@ -30,6 +30,13 @@ extension Wiring {
                 .first.map(KeptBackup.init)
         }
         let second = settings[.backupFolder]
+        maintenance.backups = {
+            let identity = try await library.identity()
+            // A second folder may be on a disk that is not connected.
+            let folders = [own, second].compactMap(\.self).filter(isFolder)
+            let found = try folders.flatMap { try LibraryFile.backups(in: $0) }
+            return LibraryFile.ownBackups(among: found, of: path, identity: identity).backups.map(KeptBackup.init)
+        }
         maintenance.backUp = {
             let now = Date()
             let report = try await library.backup(into: own, as: .manual, at: now)

@@ -34,8 +34,16 @@ struct Watchdog: Sendable {
     func ready(_ status: String) { notify { notice throws(ServiceNoticeError) in try notice.ready(status) } }
 
     /// Runs the service until it ends, and notifies systemd as long as the health check passes.
-    func guarding(_ check: @escaping HealthCheck, _ serve: @escaping @Sendable () async throws -> Void) async throws {
-        defer { notify { notice throws(ServiceNoticeError) in try notice.stopping("Stopping") } }
+    ///
+    /// - Parameter beginsAgain: returns true if the service begins again after this, so that systemd is not told that
+    ///   it is stopping.
+    func guarding(
+        _ check: @escaping HealthCheck, beginsAgain: @escaping @Sendable () -> Bool = { false },
+        _ serve: @escaping @Sendable () async throws -> Void
+    ) async throws {
+        defer {
+            if !beginsAgain() { notify { notice throws(ServiceNoticeError) in try notice.stopping("Stopping") } }
+        }
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await serve() }
             if let limit = notice?.watchdogLimit {
