@@ -74,11 +74,34 @@ const isNumber = (text) => {
   const number = text.toUpperCase().replaceAll("-", "");
   return isRun(text) && number.length > 9 && checkNumber(number) === "right";
 };
+
 /**
- * Returns true for a burst that is more likely to come from a scanner than from a text expander: a word with a digit, or
- * a text that begins with a scheme, such as an address.
+ * Returns the number that a URN or a web address names, "" for an address that names none or several, and null for any
+ * other text. The station reads addresses in the same way.
  */
-const looksLikeCode = (text) => /^(?=.*\d)\S+$/.test(text) || /^[a-z][a-z0-9+.-]*:\S/i.test(text);
+function readAddress(text) {
+  if (/^urn:isbn:/i.test(text)) return text.slice("urn:isbn:".length);
+  const [, path, query = ""] = /^[^:]+:\/\/([^?#\s]*)(?:\?([^#\s]*))?/.exec(text) ?? [];
+  if (path === undefined) return null;
+  const numbers = new Set(query.split("&").filter((pair) => /^isbn=/i.test(pair)).map((pair) => pair.slice("isbn=".length)));
+  const parts = path.split("/").filter(Boolean);
+  for (const [at, part] of parts.entries()) {
+    const next = parts[at + 1] ?? "";
+    if (at > 0 && part.toLowerCase() === "isbn") numbers.add(next);
+    // A GS1 Digital Link has a GTIN of 14 digits after 01.
+    if (at > 0 && part === "01" && /^0\d{13}$/.test(next)) numbers.add(next.slice(1));
+  }
+  return numbers.size === 1 ? [...numbers][0] : "";
+}
+
+/**
+ * Returns true for a burst that is a number of nine digits or more, right or wrong, in any form that the station reads.
+ * In a field, every other burst is text, such as the words of a text expander.
+ */
+function looksLikeNumber(text) {
+  const number = readAddress(text) ?? text.replace(/^\][a-z].(?=.)/i, "").replace(/^i?sbn(-1[03](?!\d))?[:.]?/i, "");
+  return /^\d{8,}[\dX]$/i.test(number.replace(/\]E\d|[\s\p{Pd}]/giu, ""));
+}
 
 /** Blocks Enter for a moment, because a person may have pressed it for what the page showed before. */
 export function blockEnter() { quietUntil = Math.max(quietUntil, performance.now() + quiet); }
@@ -92,7 +115,7 @@ function handleKey(event) {
   if (isEnd && held.length > 0) {
     const text = readHeld(), isBurst = held.length >= least && isFast && since < gap;
     // Outside fields, a burst of words is refused by the station, because its letters must not be shortcuts.
-    const isCode = event.key === "Enter" && (!isField || looksLikeCode(text));
+    const isCode = event.key === "Enter" && (!isField || looksLikeNumber(text));
     if (isBurst && (isCode || isNumber(text)) || !isField && isNumber(text)) {
       stop(event);
       return captureHeld(event.timeStamp);
