@@ -17,8 +17,8 @@ extension `In a browser` {
                 try await browser.open(kiosk.address + "/scan")
                 try await browser.ready()
                 try await browser.give(Self.page, to: "#photos")
-                try await browser.wait("the offer", until: "document.querySelector('.toast.is-error button')")
-                try await browser.click(".toast.is-error button")
+                try await browser.wait("the offer", until: "document.querySelector('#unread [data-photo=title]')")
+                try await browser.click("#unread [data-photo=title]")
                 try await browser.wait(
                     "the title", until: "document.getElementById('find-title')?.value === 'The Left Hand of Darkness'")
             }

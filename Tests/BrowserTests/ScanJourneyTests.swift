@@ -65,16 +65,6 @@ extension `In a browser` {
             }
         }
 
-        @Test func `a photo without a code is reported, and nothing is captured`() async throws {
-            try await visit { kiosk, browser, _ in
-                let photo = KioskProcess.root.appendingPathComponent("samples/photos/no-code-table.jpg").path
-                try await browser.give(photo, to: "#photos")
-                try await browser.wait(
-                    "the reason", until: "document.querySelector('.toast')?.textContent.includes('no-code-table.jpg')")
-                #expect(try await kiosk.rows().isEmpty)
-            }
-        }
-
         @Test func `on a phone photos come first, and the preset stands above the list`()
             async throws
         {
@@ -95,25 +85,6 @@ extension `In a browser` {
                     "the line says it", until: "document.getElementById('preset-text').textContent.includes('Attic 2')"
                 )
                 try await browser.expectFit("scan-presets")
-            }
-        }
-
-        @Test func `photos chosen while the station is offline are sent later`() async throws {
-            try await visit(excused: ["net::ERR_"]) { kiosk, browser, _ in
-                try await browser.wait("it knows the run", until: "document.querySelector('#lamps > *')")
-                kiosk.kill()
-                try await browser.wait("the loss is announced", until: "!document.getElementById('news').hidden")
-                for name in ["three-books.jpg", "webcam-640x480.jpg"] {
-                    let photo = KioskProcess.root.appendingPathComponent("samples/photos/\(name)").path
-                    try await browser.give(photo, to: "#photos")
-                }
-                try await browser.wait(
-                    "the message", until: "document.querySelector('.toast')?.textContent.includes('wait')")
-                let second = try await KioskProcess(home: kiosk.home, port: kiosk.port)
-                defer { second.remove() }
-                try await browser.wait(
-                    "both are read", until: "document.getElementById('photo-news').textContent.includes('read: 2')")
-                #expect(try await second.rows().count >= 3)
             }
         }
 
@@ -173,7 +144,5 @@ extension `In a browser` {
                 #expect(try await browser.value("document.querySelector('.candidate').id") == first)
             }
         }
-
-        // MARK: Helpers
     }
 }

@@ -40,13 +40,13 @@ export function formatElapsed(seconds) {
 }
 
 // Drafts. Text that is typed and not saved yet keeps the page from being left or reloaded. Searches do not count,
-// because the text of a search is part of the address.
+// because the text of a search is part of the address, and neither do fields with data-kept, whose text is kept.
 
 const typed = new Set();
 document.addEventListener("input", ({ target }) => {
   // Fields that are no longer on the page would keep their forms in memory.
   for (const field of typed) if (!field.isConnected) typed.delete(field);
-  const others = "[type=checkbox], [type=radio], [type=file], [type=search], [type=range]";
+  const others = "[type=checkbox], [type=radio], [type=file], [type=search], [type=range], [data-kept]";
   if (target.matches(`textarea, input:not(${others})`)) typed.add(target);
 });
 function isDraft(field) {

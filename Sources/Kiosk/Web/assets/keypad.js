@@ -8,6 +8,11 @@ import { captureTyped, checkNumber } from "./scanner.js";
 const pad = document.getElementById("keypad"), field = document.getElementById("typed"), verdict = document.getElementById("verdict");
 const opener = document.getElementById("keypad-open"), submit = document.getElementById("keypad-take");
 
+/** The digits that were typed so far, which survive a reload of the page. */
+const store = "bookplate.typed";
+/** Called once the next number is captured; null if nobody waits for it. */
+let onTaken = null;
+
 const strip = (number) => number.toUpperCase().replace(/[^0-9X]/g, "");
 const readDigits = () => strip(field.value);
 
@@ -15,6 +20,7 @@ let latest = 0;
 /** Shows whether the number is right, and adds its hyphens. */
 async function update() {
   const number = readDigits(), state = checkNumber(number), mine = ++latest;
+  if (number) sessionStorage.setItem(store, number); else sessionStorage.removeItem(store);
   verdict.textContent = verdict.dataset[state] ?? "";
   verdict.className = state === "right" ? "state-new" : state === "wrong" ? "state-problem" : "faint";
   submit.disabled = state !== "right";
@@ -47,16 +53,24 @@ function setValue(value) {
   field.setSelectionRange(at, at);
 }
 
-function show() {
+function show(digits = "") {
   pad.hidden = false;
   opener.setAttribute("aria-expanded", "true");
-  field.value = "";
+  field.value = digits;
   update();
   field.focus();
 }
 
+/** Opens the keypad, and calls the function once a number is captured with it. */
+export function typeNumber(whenTaken) {
+  if (pad.hidden) show(); else field.focus();
+  onTaken = whenTaken;
+}
+
 export function hideKeypad() {
   if (pad.hidden) return;
+  onTaken = null;
+  sessionStorage.removeItem(store);
   const hadFocus = pad.contains(document.activeElement);
   pad.hidden = true;
   opener.setAttribute("aria-expanded", "false");
@@ -74,6 +88,8 @@ async function capture() {
     submit.disabled = false;
     return;
   }
+  onTaken?.();
+  onTaken = null;
   // A person may have begun the next number meanwhile.
   if (field.value !== number) return;
   field.value = "";
@@ -104,3 +120,7 @@ pad.addEventListener("click", (event) => {
   else return;
   update();
 });
+
+// What was typed before the page was loaded again, because the service was restarted, is still there.
+const typed = sessionStorage.getItem(store);
+if (typed) show(typed);

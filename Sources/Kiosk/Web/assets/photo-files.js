@@ -2,29 +2,36 @@
 
 import { callAPI } from "./requests.js";
 
-/**
- * The largest number of pixels in a photo that is sent unchanged, and the longest side of a photo that was made
- * smaller. Bar codes and print are read well below this size, and a larger photo only takes longer.
- */
+/** The longest side of a photo in which bar codes are read. Most are, and a phone's own photo is six times as large. */
+const sideForCodes = 2000;
+/** The largest number of pixels that is sent at all, and the longest side of a larger photo, which is made smaller. */
 const mostPixels = 12_000_000, longestSide = 3000;
 
-/** Returns the photo to send: the file, or a smaller picture of it. */
-export async function shrinkPhoto(file) {
+/**
+ * Returns a copy of the photo, upright, whose longer side has at most this length. Returns the photo itself if the copy
+ * would have no fewer bytes, or if the browser cannot open the photo: the station may be able to, such as HEIC.
+ */
+async function shrink(file, side, pixels = 0) {
   let picture;
-  // The station may be able to open files that the browser cannot open, such as HEIC.
   try { picture = await createImageBitmap(file); } catch { return addType(file); }
   try {
-    if (picture.width * picture.height <= mostPixels) return addType(file);
-    const scale = longestSide / Math.max(picture.width, picture.height);
+    const scale = side / Math.max(picture.width, picture.height);
+    if (scale >= 1 || picture.width * picture.height <= pixels) return addType(file);
     const canvas = document.createElement("canvas");
     canvas.width = Math.round(picture.width * scale);
     canvas.height = Math.round(picture.height * scale);
-    canvas.getContext("2d").drawImage(picture, 0, 0, canvas.width, canvas.height);
-    return await new Promise((resolve) => canvas.toBlob((blob) => resolve(blob ?? addType(file)), "image/jpeg", 0.9));
+    const context = canvas.getContext("2d");
+    context.imageSmoothingQuality = "high";
+    context.drawImage(picture, 0, 0, canvas.width, canvas.height);
+    const copy = await new Promise((resolve) => canvas.toBlob(resolve, "image/jpeg", 0.85));
+    return copy && copy.size < file.size ? copy : addType(file);
   } finally {
     picture.close();
   }
 }
+
+/** Returns the photo in the size in which print is read. */
+const shrinkForPrint = (file) => shrink(file, longestSide, mostPixels);
 
 const types = { jpg: "image/jpeg", jpeg: "image/jpeg", png: "image/png", webp: "image/webp", heic: "image/heic", heif: "image/heif" };
 /** Returns the file, with a type derived from its name if the browser does not give it one. */
@@ -33,12 +40,38 @@ function addType(file) {
   return file.type === type ? file : new Blob([file], { type });
 }
 
+/**
+ * Captures the books in a photo. A small copy of it is sent; if the station finds no book there, the photo itself.
+ * Returns the answer of the station, and throws like callAPI.
+ */
+export async function captureBooks(file, request) {
+  const send = (photo) => callAPI("POST", `/api/station/photos?request=${request}`, photo);
+  const small = await shrink(file, sideForCodes), isWhole = small.size === file.size;
+  try {
+    const answer = await send(small);
+    if (answer.rows.length > 0 || isWhole) return answer;
+  } catch (error) {
+    if (error.code !== "noBarCode" || isWhole) throw error;
+  }
+  return send(await shrinkForPrint(file));
+}
+
 /** Reads the print in a photo, and goes to the page Find by title with it. */
 export async function findByPhoto(file, row) {
-  const page = await callAPI("POST", "/api/find/photo", await shrinkPhoto(file));
+  const page = await callAPI("POST", "/api/find/photo", await shrinkForPrint(file));
   const query = new URLSearchParams(row ? { row } : {});
   if (page.title) query.append("title", page.title);
   for (const line of page.lines) query.append("line", line);
   for (const isbn of page.isbns.slice(0, 1)) query.append("isbn", isbn);
   location.assign(`/find?${query}`);
+}
+
+/** Draws a photo into a square canvas, cropped to its middle. Leaves the canvas empty if the browser cannot open it. */
+export async function drawThumbnail(file, canvas) {
+  let picture;
+  try { picture = await createImageBitmap(file); } catch { return; }
+  const side = Math.min(picture.width, picture.height);
+  const [left, top] = [(picture.width - side) / 2, (picture.height - side) / 2];
+  canvas.getContext("2d").drawImage(picture, left, top, side, side, 0, 0, canvas.width, canvas.height);
+  picture.close();
 }

@@ -1,25 +1,29 @@
-// Photos from the disk or a phone's camera, which are sent one after the other.
+// Photos from the disk or a phone's camera. They are sent one after the other, and each is kept in this browser until
+// the station has read it. One that the station could not read is a row above the list, until a person has typed its
+// ISBN or dismisses it.
 
 import { attempt, describeFailure } from "./acts.js";
 import { on } from "./events.js";
+import { typeNumber } from "./keypad.js";
 import { toast } from "./messages.js";
-import { findByPhoto, shrinkPhoto } from "./photo-files.js";
-import { callAPI, makeRequestID, Refusal } from "./requests.js";
+import { captureBooks, drawThumbnail, findByPhoto } from "./photo-files.js";
+import { dropPhoto, keepPhoto, listPhotos } from "./photo-store.js";
+import { makeRequestID, Refusal } from "./requests.js";
 import { text } from "./texts.js";
 
 const input = document.getElementById("photos"), news = document.getElementById("photo-news");
 const progress = document.getElementById("photo-progress");
-/**
- * The largest number of tries, which are ten seconds apart. If all of them fail, the photo is refused. The person still
- * has it and can send it again.
- */
+const unread = document.getElementById("unread"), rowTemplate = document.getElementById("unread-row").content;
+/** The largest number of tries, which are ten seconds apart. If all of them fail, the photo counts as not read. */
 const mostTries = 30;
 
 /**
- * The files that wait to be sent. Each has a request id, so that a photo that is sent twice because an answer was lost
- * captures nothing twice.
+ * The photos that wait to be sent. The id of each is that of its request, so that a photo that is sent twice because an
+ * answer was lost captures nothing twice.
  */
-let queue = [], done = 0, books = 0, isSending = false, isOutdated = false, retry = 0;
+let queue = [], done = 0, books = 0, isSending = false, retry = 0;
+/** True if the browser could not keep a photo, so that it would be lost if the page were reloaded. */
+let isAtRisk = false;
 
 /** Returns true if sending again may succeed, which is when the station is busy or does not answer. */
 const isPassing = (error) => !(error instanceof Refusal) || [401, 408, 429].includes(error.status)
@@ -33,16 +37,50 @@ function showProgress() {
   news.hidden = false;
 }
 
-let refusals = [], refusalLine = null;
-/** Reports all refused photos in one toast. If it is only one, without a bar code, its title can be read. */
-function showRefusal(file, reason, hasNoCode) {
-  refusals.push(`${file.name}: ${reason}`);
-  refusalLine?.remove();
-  const isOnly = refusals.length === 1;
-  const message = isOnly ? refusals[0] : text("photosRefused", { count: refusals.length, reason: refusals.join(" · ") });
-  const readTitle = isOnly && hasNoCode && "readsTitles" in input.dataset
-    ? [text("titleOfPhoto"), () => attempt(() => findByPhoto(file))] : undefined;
-  refusalLine = toast(message, { isError: true, button: readTitle });
+/** Keeps the photo as it is now. A browser without room for it still has it on this page. */
+async function keep(photo) {
+  try { await keepPhoto(photo); } catch { isAtRisk = true; }
+}
+
+/** Forgets a photo that was read, or dismissed. */
+async function forget(photo) {
+  document.getElementById(`photo-${photo.id}`)?.remove();
+  unread.hidden = unread.childElementCount === 0;
+  try { await dropPhoto(photo); } catch { /* It is shown once more after a reload. */ }
+}
+
+/** Adds a row for a photo that was not read. At most one row is open, so that they leave room for the list. */
+function showUnread(photo, isOpen) {
+  if (isOpen) for (const other of unread.querySelectorAll("[open]")) other.open = false;
+  const row = document.importNode(rowTemplate, true).firstElementChild;
+  row.id = `photo-${photo.id}`;
+  row.querySelector("b").textContent = photo.file.name;
+  for (const place of row.querySelectorAll("[data-reason]")) place.textContent = photo.reason;
+  row.querySelector("details").open = isOpen;
+  if (!photo.hasNoCode) row.querySelector("[data-photo=title]")?.remove();
+  row.addEventListener("click", ({ target }) => acts[target.closest("[data-photo]")?.dataset.photo]?.(photo));
+  unread.prepend(row);
+  unread.hidden = false;
+  return drawThumbnail(photo.file, row.querySelector("canvas"));
+}
+
+/** What a person can do about a photo that was not read. */
+const acts = {
+  type: (photo) => typeNumber(() => forget(photo)),
+  again: async (photo) => {
+    await forget(photo);
+    add([{ id: photo.id, file: photo.file }]);
+  },
+  title: (photo) => attempt(() => findByPhoto(photo.file)),
+  dismiss: forget,
+};
+
+async function add(photos) {
+  for (const photo of photos) {
+    queue.push(photo);
+    await keep(photo);
+  }
+  send();
 }
 
 async function send() {
@@ -51,45 +89,51 @@ async function send() {
   clearTimeout(retry);
   while (queue.length > 0) {
     showProgress();
-    const { file, request } = queue[0];
+    const [photo] = queue;
     try {
-      const { rows, refused } = await callAPI("POST", `/api/station/photos?request=${request}`, await shrinkPhoto(file));
+      const { rows, refused } = await captureBooks(photo.file, photo.id);
       books += rows.length;
-      if (rows.length === 0 && refused.length > 0) showRefusal(file, refused[0].reason);
+      if (rows.length === 0) photo.reason = refused[0]?.reason ?? "";
+      else await forget(photo);
     } catch (error) {
-      queue[0].tries += 1;
-      if (isPassing(error) && queue[0].tries < mostTries) {
-        if (queue[0].tries === 1) toast(text("photoKept", { name: file.name }), { isError: true });
+      photo.tries = (photo.tries ?? 0) + 1;
+      if (isPassing(error) && photo.tries < mostTries) {
+        if (photo.tries === 1) toast(text("photoKept", { name: photo.file.name }), { isError: true });
         isSending = false;
         retry = setTimeout(send, 10_000);
         return;
       }
-      showRefusal(file, describeFailure(error), error.code === "noBarCode");
+      [photo.reason, photo.hasNoCode, photo.tries] = [describeFailure(error), error.code === "noBarCode", 0];
+    }
+    if (photo.reason !== undefined) {
+      await keep(photo);
+      showUnread(photo, true);
     }
     queue.shift();
     done += 1;
   }
   isSending = false;
   showProgress();
-  [done, books, refusals] = [0, 0, []];
-  // The result is shown for a moment. If the service was restarted in the meantime, the page is reloaded only after
-  // that.
-  setTimeout(() => {
-    if (isSending || queue.length > 0) return;
-    if (isOutdated) location.reload(); else news.hidden = true;
-  }, 6000);
+  [done, books] = [0, 0];
+  // The result is shown for a moment.
+  setTimeout(() => { if (queue.length === 0) news.hidden = true; }, 6000);
 }
 
 input.addEventListener("change", () => {
-  queue.push(...[...input.files].map((file) => ({ file, request: makeRequestID(), tries: 0 })));
+  add([...input.files].map((file) => ({ id: makeRequestID(), file })));
   input.value = "";
-  send();
 });
 on("hello", () => { if (queue.length > 0) send(); });
-// Photos that wait here would be lost if the page were reloaded.
-document.addEventListener("restarted", (event) => {
-  if (queue.length === 0) return;
-  event.preventDefault();
-  isOutdated = true;
-});
-addEventListener("beforeunload", (event) => { if (queue.length > 0) event.preventDefault(); });
+document.addEventListener("restarted", (event) => { if (isAtRisk && queue.length > 0) event.preventDefault(); });
+addEventListener("beforeunload", (event) => { if (isAtRisk && queue.length > 0) event.preventDefault(); });
+
+/** Shows the photos that were not read before the page was loaded, and sends those that wait. */
+async function restore() {
+  let kept;
+  // Without its database, the browser has kept none.
+  try { kept = await listPhotos(); } catch { return; }
+  for (const photo of kept) if (photo.reason !== undefined) await showUnread(photo, false);
+  queue.push(...kept.filter((photo) => photo.reason === undefined));
+  if (queue.length > 0) send();
+}
+restore();
