@@ -5,7 +5,7 @@ import { callAPI } from "./requests.js";
 import { text } from "./texts.js";
 
 const picture = document.getElementById("picture"), image = document.getElementById("preview");
-const outlines = document.getElementById("outlines"), sentence = document.getElementById("no-picture"), hint = document.getElementById("hint");
+const scan = document.getElementById("scan"), outlines = document.getElementById("outlines"), sentence = document.getElementById("no-picture"), hint = document.getElementById("hint");
 let state = picture.dataset.state, requests = 0, retry = 0;
 
 /** Requests the picture, at first and after the camera, the page or the service has paused. */
@@ -34,6 +34,9 @@ const errorTexts = { noCamera: "unplugged", unplugged: "unplugged", busy: "taken
 function showCamera(camera) {
   const previous = state;
   state = camera.state;
+  picture.dataset.state = state;
+  // Without a picture, its place goes to the list.
+  scan.classList.toggle("is-blind", state !== "streaming" && state !== "starting");
   sentence.textContent = picture.dataset[state === "trouble" ? errorTexts[camera.kind] ?? "silent" : state] ?? "";
   sentence.title = camera.text ?? "";
   if (state !== "streaming") return stop();

@@ -110,7 +110,7 @@ document.addEventListener("renewed", (event) => {
 });
 
 document.addEventListener("click", (event) => {
-  if (!event.target.closest("#card-undo")) return;
+  if (!event.target.closest("#card-skip")) return;
   newest = null;
   releaseCard();
 });
@@ -178,7 +178,7 @@ document.addEventListener("click", (event) => {
 document.addEventListener("keydown", (event) => {
   const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
   if (!step || event.defaultPrevented || event.target.closest("input, select, textarea, dialog, form")) return;
-  const rows = [...document.querySelectorAll("#rows > li")];
+  const rows = [...document.querySelectorAll("#rows > li[id]")];
   const at = rows.findIndex((row) => row.classList.contains("is-current"));
   const next = rows[at < 0 ? 0 : at + step];
   event.preventDefault();
@@ -240,16 +240,11 @@ for (const name of ["focusin", "input", "change", "click", "submit"]) document.a
 // The result of an act, for people who listen to the page.
 
 const lastAct = () => find("undo-act")?.dataset.change;
-let undoable = lastAct(), actedAt = 0;
+let undoable = lastAct();
 document.addEventListener("renewed", (event) => {
-  if (event.target.id === "savebar" && lastAct() !== undoable) {
-    undoable = lastAct();
-    actedAt = performance.now();
-    if (undoable && announcement.dataset.of !== undoable) announcement.textContent = find("undo-act").title;
-  }
-  // The key undoes the capture in the card or the last act, depending on which of the two came later.
-  const inCard = find("card-undo");
-  if (inCard) inCard.dataset.key = undoable && actedAt > capturedAt ? "" : "u";
+  if (event.target.id !== "savebar" || lastAct() === undoable) return;
+  undoable = lastAct();
+  if (undoable && announcement.dataset.of !== undoable) announcement.textContent = find("undo-act").title;
 });
 
 // If the browser allows sound only after the first touch, the page says so until then.

@@ -1,0 +1,100 @@
+import Foundation
+import Testing
+
+extension `In a browser` {
+    /// The list of captured books, and the acts beside it.
+    @Suite struct `The list on the Scan page` {
+        private static let pride = "9780141439518", left = "9780441478125", things = "9780385474542"
+
+        @Test func `has one Undo, for the last act, and skips the book in the card under another name and key`()
+            async throws
+        {
+            try await visit { kiosk, browser, _ in
+                try await kiosk.capture(Self.pride)
+                try await browser.wait("the card", until: "document.getElementById('card-save')")
+                try await browser.type(Keys.enter)
+                try await browser.wait("saved", until: "document.getElementById('undo-act')")
+                let undos = """
+                    [...document.querySelectorAll("main button")].filter((one) => one.checkVisibility() && /undo/i.test(one.innerText)).length
+                    """
+                #expect(try await browser.value(undos) == 1)
+                try await kiosk.capture(Self.left)
+                try await browser.wait("the next card", until: "document.getElementById('card-skip')")
+                #expect(try await browser.text(of: "#card-skip") == "Skip")
+                #expect(try await browser.value(undos) == 1)
+                try await browser.type("u")
+                try await browser.wait(
+                    "both open", until: "document.querySelectorAll('#rows [aria-checked=true]').length === 2")
+                #expect(try await kiosk.titles() == [])
+                try await browser.click("#row-\(try #require(await kiosk.rows().first?["id"] as? String)) a")
+                try await browser.type(Keys.delete)
+                try await browser.wait("skipped", until: "document.querySelectorAll('#rows > li').length === 1")
+                try await browser.type("u")
+                try await browser.wait("again", until: "document.querySelectorAll('#rows > li').length === 2")
+            }
+        }
+
+        @Test func `puts saved books below the open ones, and clears them with one press`() async throws {
+            let own = { (kiosk: KioskProcess) in
+                try kiosk.scan("--isbn", Self.things, "--yes", "--shelf", "Bedroom 1")
+                return ""
+            }
+            try await visit(prepare: own) { kiosk, browser, _ in
+                for isbn in [Self.left, Self.things, Self.pride] { try await kiosk.capture(isbn) }
+                try await browser.wait("the card", until: "document.getElementById('card-save')")
+                // The shelf of an owned book is in its row and on its card.
+                try await browser.wait(
+                    "its shelf",
+                    until: "document.querySelector('#rows .look-owned small')?.textContent === 'owned, Bedroom 1'")
+                try await browser.click("#rows .look-owned a")
+                try await browser.wait(
+                    "its card", until: "document.querySelector('#card.look-owned')?.textContent.includes('Bedroom 1')")
+                try await browser.click("#save-all")
+                let looks =
+                    "[...document.querySelectorAll('#rows > li')].map((row) => row.className.split(' ')[0]).join()"
+                try await browser.wait("the order", until: "\(looks) === 'look-owned,divider,look-done,look-done'")
+                try await browser.expectFit("saved-rows")
+                try await browser.expectAccess("saved-rows")
+                try await browser.click("#clear-saved")
+                try await browser.wait("cleared", until: "\(looks) === 'look-owned'")
+                #expect(try await kiosk.titles().count == 3)
+                try await browser.reload()
+                try await browser.ready()
+                #expect(try await browser.value(looks) == "look-owned")
+                try await browser.click("#undo-act")
+                try await browser.wait("open again", until: "document.querySelectorAll('#rows > li').length === 3")
+                #expect(try await kiosk.titles().count == 1)
+            }
+        }
+
+        @Test(arguments: [Browser.Screen.shelf, .laptop, .phone])
+        func `has the room of the picture where there is no camera`(_ screen: Browser.Screen) async throws {
+            try await visit(on: screen) { kiosk, browser, _ in
+                for isbn in [Self.left, Self.things, Self.pride] { try await kiosk.capture(isbn) }
+                try await browser.wait("three", until: "document.querySelectorAll('#rows > li').length === 3")
+                // The line says how to scan without a camera, on the page's own background.
+                #expect(try await browser.text(of: "#no-picture")?.contains("No camera here: type an ISBN") == true)
+                #expect(
+                    try await browser.value(
+                        "getComputedStyle(document.getElementById('picture')).backgroundColor") == "rgba(0, 0, 0, 0)")
+                #expect(try await browser.value("document.getElementById('picture').offsetHeight < 90") == true)
+                if screen.width > 640 {
+                    let top = "document.querySelector('main').getBoundingClientRect().top"
+                    #expect(
+                        try await browser.value(
+                            "document.querySelector('.list').getBoundingClientRect().top - \(top) < 24") == true)
+                }
+                // The keypad takes the place of the picture or the card, and never covers the list.
+                try await browser.click("#keypad-open")
+                let isApart = """
+                    ((pad, list) => pad.height > 150 && (pad.right <= list.left || pad.bottom <= list.top))
+                      (document.getElementById("keypad").getBoundingClientRect(), document.querySelector(".list").getBoundingClientRect())
+                    """
+                #expect(try await browser.value(isApart) == true)
+                try await browser.keepPicture("blind-keypad-\(screen.width)x\(screen.height)")
+                try await browser.click("[data-keypad=close]")
+                try await browser.expectFit("blind")
+            }
+        }
+    }
+}
