@@ -1,55 +1,8 @@
 import Async
 import Bookplate
 
-/// The acts of people on the batch: saving, skipping, editing, ticking, undoing and changing the preset.
+/// The acts of people on the batch: saving, skipping, editing, ticking, clearing and undoing.
 extension Station {
-    /// Changes the preset for later captures, for open rows that this station captured, and for other open rows that
-    /// had the old preset. Rows to which a person gave a shelf, tags or a status of their own keep them.
-    public func setPreset(_ preset: Preset) async throws {
-        let preset = try preset.checked()
-        try await act { station in
-            let (old, here) = (station.batch.preset, station.capturedHere)
-            let ids = station.batch.open.filter {
-                !station.ownPreset.contains($0.id)
-                    && (here.contains($0.id) || old.isPreset(ofItemWith: $0.candidate.item.preset))
-            }.map(\.id)
-            let candidates = ids.isEmpty ? [] : try await station.flow.setPreset(preset, of: ids)
-            station.batch.preset = preset
-            station.givenPreset = Set(ids)
-            station.batch.replace(candidates)
-            // Books may have been captured with the old preset in the meantime.
-            station.applyPresetToStale()
-        }
-    }
-
-    /// Applies the preset to open rows that still have an earlier preset, because they were captured while the preset
-    /// was being changed or were reopened by an undo.
-    func applyPresetToStale() {
-        let stale = stalePresets
-        guard !stale.isEmpty else { return }
-        Task {
-            do {
-                try await act { station in
-                    // Earlier acts may have answered some of these rows.
-                    let ids = station.stalePresets
-                    guard !ids.isEmpty else { return }
-                    let candidates = try await station.flow.setPreset(station.batch.preset, of: ids)
-                    station.givenPreset.formUnion(ids)
-                    station.batch.replace(candidates)
-                }
-            } catch {
-                if !Task.isCancelled { log("cannot apply the preset to \(stale.count) books: \(error)") }
-            }
-        }
-    }
-
-    private var stalePresets: [ID<QueueItem>] {
-        batch.open.filter {
-            !batch.preset.isPreset(ofItemWith: $0.candidate.item.preset) && capturedHere.contains($0.id)
-                && !givenPreset.contains($0.id) && !ownPreset.contains($0.id)
-        }.map(\.id)
-    }
-
     /// Sets or clears the tick of a row. The tick stays as the person left it, even if later lookups find something
     /// else.
     ///
@@ -66,6 +19,12 @@ extension Station {
     /// Toggles the tick of a row.
     public func toggle(_ id: ID<QueueItem>) throws(Batch.TickRefusal) {
         try batch.toggle(id)
+        batchChanged()
+    }
+
+    /// Removes the saved rows from the list. Their books stay in the library, and the saves can still be undone.
+    public func clearSaved() {
+        batch.clearSaved()
         batchChanged()
     }
 

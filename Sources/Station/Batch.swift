@@ -23,7 +23,10 @@ public struct Batch: Sendable {
         /// True if a person ticked the row, false if a person cleared its tick; nil if nobody has done either.
         public internal(set) var choice: Bool?
         /// The way in which the row was answered; nil while it is open.
-        public internal(set) var end: End?
+        public internal(set) var end: End? { didSet { isCleared = false } }
+        /// True if a person has removed the saved row from the list. The batch keeps it, so that the save can still be
+        /// undone.
+        public internal(set) var isCleared = false
 
         public var id: ID<QueueItem> { candidate.item.id }
     }
@@ -320,6 +323,11 @@ extension Batch {
     public mutating func applySkip(_ ids: [ID<QueueItem>], change: ID<Change>) {
         for position in ids.compactMap({ index[$0] }) { rows[position].end = .skipped }
         acts.append(Act(kind: .skipped, change: change, items: ids))
+    }
+
+    /// Removes the saved rows from the list, until their saves are undone.
+    public mutating func clearSaved() {
+        for position in rows.indices { if case .saved = rows[position].end { rows[position].isCleared = true } }
     }
 
     /// Leaves an open row in the queue for later.

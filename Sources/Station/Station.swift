@@ -60,6 +60,8 @@ public actor Station {
     let log: @Sendable (String) -> Void
 
     var batch: Batch
+    /// The presets of the browsers that have set one, by their sign-ins. ``Batch/preset`` is the station's own.
+    var browserPresets: [String: Preset] = [:]
     var camera: CameraState?
     var view = CameraView()
     /// The transient error that currently prevents detections from being stored; nil if there is none.
@@ -224,7 +226,7 @@ extension Station {
         Row(
             candidate: row.candidate, status: batch.status(of: row), isTicked: batch.isTicked(row),
             isAnotherCopy: batch.isAnotherCopy(row), hasThumbnail: pictured.contains(row.id),
-            isClearable: batch.isClearable(row))
+            isClearable: batch.isClearable(row), isCleared: row.isCleared)
     }
 }
 
@@ -233,26 +235,31 @@ extension Station {
 extension Station {
     /// Captures a number typed by a person or sent by a handheld scanner.
     ///
-    /// - Parameter request: an identifier that the kiosk's page has made. It becomes the item's id, so that a repeated
-    ///   request captures nothing more.
+    /// - Parameters:
+    ///   - request: an identifier that the kiosk's page has made. It becomes the item's id, so that a repeated request
+    ///     captures nothing more.
+    ///   - preset: the preset of the browser that captures; nil for the station's own.
     /// - Returns: the row of the item, which is then on disk.
     /// - Throws: ``ISBNRefusal`` if the number is not an ISBN, ``Refusal/answered`` if the request was captured and
     ///   answered before, or the library's error if nothing was captured.
-    public func capture(_ number: TypedNumber, request: ID<QueueItem>? = nil) async throws -> Row {
+    public func capture(
+        _ number: TypedNumber, request: ID<QueueItem>? = nil, with preset: Preset? = nil
+    ) async throws -> Row {
         var detection = try number.detection()
         detection.item = request
-        guard let row = try await capture([detection]).first else { throw Refusal.answered }
+        guard let row = try await capture([detection], with: preset).first else { throw Refusal.answered }
         return row
     }
 
     /// Captures either all of the detections or none of them.
     ///
+    /// - Parameter preset: the preset of the browser that captures; nil for the station's own.
     /// - Returns: the rows of the detections. A detection that repeats an earlier request, whose row has already been
     ///   answered, has no row.
-    public func capture(_ detections: [Detection]) async throws -> [Row] {
+    public func capture(_ detections: [Detection], with preset: Preset? = nil) async throws -> [Row] {
         guard !detections.isEmpty else { return [] }
         // The capture is completed even if the page goes away, because everything on disk must be in the batch.
-        return try await resultOrCancellation(of: Task { try await captureNow(detections) })
+        return try await resultOrCancellation(of: Task { try await captureNow(detections, with: preset) })
     }
 
     /// Captures detections, and tries again every second after a transient error.
@@ -292,8 +299,8 @@ extension Station {
     /// Reports that the library has changed, so that the station soon reads the queue again. Does not wait.
     public nonisolated func libraryChanged() { libraryChanges.send() }
 
-    private func captureNow(_ detections: [Detection]) async throws -> [Row] {
-        let items = try await flow.enqueue(detections, preset: batch.preset)
+    private func captureNow(_ detections: [Detection], with preset: Preset? = nil) async throws -> [Row] {
+        let items = try await flow.enqueue(detections, preset: preset ?? batch.preset)
         return await insert(items, of: detections)
     }
 
@@ -714,20 +721,6 @@ extension Station {
 
     // MARK: The queue
 
-    /// Sets the preset to that of the last capture, because after a restart of the service the person is usually still
-    /// at the same shelf.
-    private func restorePreset() {
-        guard !isRestored else { return }
-        isRestored = true
-        let reader = batch.preset.reader
-        if let last = batch.rows.last(where: { $0.candidate.item.origin != .hub }),
-            batch.preset == Preset(reader: reader)
-        {
-            batch.preset = last.candidate.item.preset
-            (batch.preset.reader, batch.preset.rating, batch.preset.note) = (reader, nil, nil)
-        }
-    }
-
     private func followQueue() async {
         for await _ in libraryChanges.values {
             await readQueue()
@@ -744,7 +737,10 @@ extension Station {
                 station.pictured.formUnion(try await station.flow.queue.itemsWithThumbnail(in: [.waiting]))
                 let difference = station.batch.reconcile(with: waiting, openBefore: before)
                 station.forgetAnswered()
-                station.restorePreset()
+                if !station.isRestored {
+                    station.isRestored = true
+                    station.restorePresets()
+                }
                 station.report(difference)
             }
             queueError = nil

@@ -12,6 +12,8 @@ extension Station {
         public let hasThumbnail: Bool
         /// True if the row may be removed because the library holds its book; see ``Batch/isClearable(_:)``.
         public let isClearable: Bool
+        /// True if the row was saved and then removed from the list; see ``Station/clearSaved()``.
+        public var isCleared = false
 
         public var id: ID<QueueItem> { candidate.item.id }
     }
@@ -23,7 +25,7 @@ extension Station {
         /// The codes and the hint that a page draws over the camera's picture.
         public var view: CameraView
         public var isOffline: Bool
-        /// The preset with which books are captured from now on.
+        /// The preset with which the station itself captures books from now on.
         public var preset: Preset
         public var counts: Counts
         /// The rows to show, newest first.

@@ -111,10 +111,13 @@ public struct Preset: Sendable, Equatable, Codable {
     public var rating: Double?
     /// A note on this one book; `nil` for none, and in the preset of a batch.
     public var note: String?
+    /// The browser to which the preset belongs, or which captured the item: its sign-in at the station. `nil` for the
+    /// station itself: its camera, its terminal and the browsers on the same machine.
+    public var browser: String?
 
     public init(
         shelf: String? = nil, tags: [String] = [], status: Copy.Status = .toRead, isWishlist: Bool = false,
-        reader: String? = nil, rating: Double? = nil, note: String? = nil
+        reader: String? = nil, rating: Double? = nil, note: String? = nil, browser: String? = nil
     ) {
         self.shelf = shelf
         self.tags = tags
@@ -123,6 +126,7 @@ public struct Preset: Sendable, Equatable, Codable {
         self.reader = reader
         self.rating = rating
         self.note = note
+        self.browser = browser
     }
 
     /// Returns true if an item with the preset `other` has this preset. Each item has its own rating and note, and a

@@ -161,17 +161,17 @@ struct FindPage: Sendable {
         var anotherCopy: Bool?
     }
 
-    /// Saves an edition with the station's preset. The response is that of `POST /api/books`.
+    /// Saves an edition with the browser's preset. The response is that of `POST /api/books`.
     private func save(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let body = try await request.json(Save.self)
         let offer = try choice(context.parameters.get("search"), context.parameters.get("number").flatMap { Int($0) })
             .offer
         let station = parts.ports.station
         let metadata = await station.titles?.record(of: offer) ?? offer.metadata
-        let preset = await station.snapshot(limit: 0).preset
         let entered = try Confirmed(
             enteredBy: .form, request: body.request.map { String($0.prefix(64)) } ?? ID<Confirmed>().rawValue,
-            isbn: offer.isbn, metadata: metadata, preset: preset, anotherCopy: body.anotherCopy ?? false)
+            isbn: offer.isbn, metadata: metadata, preset: await parts.preset(of: context),
+            anotherCopy: body.anotherCopy ?? false)
         let confirmed = try await context.answeringItem(entered)
         let now = parts.ports.now()
         // The book belongs to the station's batch, so its status sets no dates.

@@ -103,7 +103,7 @@ extension StationRoutes {
             throw RequestRefusal(
                 .noBarCode, "No bar code was found in the photo. Take a closer photo in even light, or type the ISBN.")
         }
-        let rows = try await station.capture(detections)
+        let rows = try await station.capture(detections, with: await parts.preset(of: context))
         return JSONResponse(["rows": .array(rows.map(\.json)), "refused": .array(refused)])
     }
 }

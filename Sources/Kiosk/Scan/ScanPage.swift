@@ -50,19 +50,28 @@ struct ScanPage: Sendable {
 
     private func page(_ request: Request, _ context: KioskContext) async throws -> Response {
         let texts = parts.pages.texts(context)
-        let rowViews = ScanRowView(texts: texts, zone: parts.ports.zone)
         let snapshot = await parts.ports.station.snapshot(limit: Self.maxRows)
+        let preset = await parts.preset(of: context)
+        let rowViews = ScanRowView(texts: texts, zone: parts.ports.zone, preset: preset)
         let query = request.uri.queryParameters
         let isWhole = query["all"] != nil
-        let listed = snapshot.rows.filter { $0.status != .skipped }
+        let newest = snapshot.rows.filter { $0.status != .skipped && !$0.isCleared }
+        let saved = newest.filter(\.isSaved)
+        // The saved rows are the last, so that they do not push the open ones out of sight.
+        let listed = newest.filter { !$0.isSaved } + saved
         let chosen = query["row"].map(String.init)
-        let current = snapshot.rows.first { $0.id.rawValue == chosen } ?? listed.first
+        let current = snapshot.rows.first { $0.id.rawValue == chosen } ?? newest.first
         let shown = isWhole ? listed : Array(listed.prefix(Self.shownRows))
 
         var view: View = [
             "texts": rowViews.statusTexts.text, "cameraState": snapshot.camera.word,
-            "cameraText": cameraText(snapshot.camera, texts), "preset": presetView(snapshot.preset, texts),
-            "rows": shown.map { rowViews.listed($0, isCurrent: $0.id == current?.id) },
+            "isBlind": snapshot.camera.isBlind, "cameraText": cameraText(snapshot.camera, texts),
+            "preset": presetView(preset, texts),
+            "rows": shown.map { row -> View in
+                var view = rowViews.listed(row, isCurrent: row.id == current?.id)
+                if row.id == saved.first?.id { view["savedCount"] = texts("scan.savedCount", count: saved.count) }
+                return view
+            },
         ]
         for (state, camera) in [("None", nil), ("Starting", CameraState.starting), ("Ended", .ended)] {
             view["camera\(state)"] = cameraText(camera, texts)
@@ -70,7 +79,7 @@ struct ScanPage: Sendable {
         view["chosen"] = chosen ?? ""
         if let current {
             let covers = try await context.library.keptCovers(among: [current.owned?.edition.id].compactMap(\.self))
-            view["card"] = rowViews.card(current, undo: snapshot.nextUndo, covers: covers)
+            view["card"] = rowViews.card(current, covers: covers)
         }
         let hasCamera = snapshot.camera != nil
         view["readsTitles"] = parts.ports.readPrint != nil
@@ -127,6 +136,7 @@ struct ScanPage: Sendable {
         var view: View = [
             "shelf": preset.shelf ?? "", "tags": preset.tags.map { ["name": $0] as View },
             "tagsJSON": JSONValue(preset.tags).text, "isWishlist": preset.isWishlist,
+            "scope": texts(preset.browser == nil ? "scan.presetOfStation" : "scan.presetOfDevice"),
             "statuses": Copy.Status.allCases.map { status -> View in
                 [
                     "value": status.rawValue, "label": texts("common.\(status.rawValue)"),
@@ -140,6 +150,14 @@ struct ScanPage: Sendable {
 }
 
 extension CameraState? {
+    /// True if there is no picture to show, and none is about to come.
+    fileprivate var isBlind: Bool {
+        switch self {
+        case .starting, .streaming: false
+        case nil, .failed, .ended: true
+        }
+    }
+
     /// The name by which the page's script knows this state.
     fileprivate var word: String {
         switch self {
@@ -156,6 +174,8 @@ extension CameraState? {
 struct ScanRowView: Sendable {
     let texts: Texts
     let zone: TimeZone
+    /// The preset of the browser. Rows that will be saved with another one say so.
+    let preset: Preset
 
     /// A label for each state of a row, by the state's name in the API. The script shows these labels until the card is
     /// loaded.
@@ -171,14 +191,15 @@ struct ScanRowView: Sendable {
     func listed(_ row: Station.Row, isCurrent: Bool) -> View {
         var view = basics(row)
         view["isCurrent"] = isCurrent
-        view["detail"] = detail(row)
+        view["detail"] = [detail(row), otherPreset(row)].compactMap(\.self).filter { !$0.isEmpty }
+            .joined(separator: " · ")
         return view
     }
 
     /// Returns the template values for the card that shows a row in detail.
     ///
     /// - Parameter covers: the owned editions that have a cover.
-    func card(_ row: Station.Row, undo: Batch.Act?, covers: Set<ID<Edition>>) -> View {
+    func card(_ row: Station.Row, covers: Set<ID<Edition>>) -> View {
         var view = basics(row)
         let (metadata, status) = (row.candidate.metadata, row.status)
         view["time"] = time(row.candidate.item.captured)
@@ -189,16 +210,7 @@ struct ScanRowView: Sendable {
             view["hintEdit"] =
                 JSONValue.object(fields.compactMap { key, value in value.map { (key, .string($0)) } }).text
         }
-        if row.isOpen {
-            view["undoAct"] = "POST /api/station/rows/\(row.id.rawValue)/skip"
-            view["undoRequest"] = "{}"
-            view["undoWord"] = texts("common.skip")
-        } else if let undo, undo.items.contains(row.id) {
-            view["undoAct"] = "POST /api/station/undo"
-            view["undoRequest"] = undo.requestBody
-            // Undo applies to all books of the act.
-            view["undoWord"] = undo.items.count > 1 ? undoLabel(for: undo) : texts("common.undo")
-        }
+        view["isOpen"] = row.isOpen
         view["cover"] = cover(row, covers)
         view["book"] = (row.owned?.id ?? status.savedCopy)?.rawValue
         view["canSave"] = row.isOpen && row.candidate.isComplete && !row.isThereAlready
@@ -254,8 +266,8 @@ struct ScanRowView: Sendable {
             "state": label(for: row.status), "name": name, "initial": String(name.prefix(1)),
             "by": [Self.short(metadata.authorNames.joined(separator: ", ")), year ?? ""].filter { !$0.isEmpty }
                 .joined(separator: " · "),
-            "line": [metadata.title == nil ? "" : item.isbn.hyphenated, source ?? ""].filter { !$0.isEmpty }
-                .joined(separator: " · "),
+            "line": [metadata.title == nil ? "" : item.isbn.hyphenated, source ?? "", otherPreset(row) ?? ""]
+                .filter { !$0.isEmpty }.joined(separator: " · "),
             "hasTick": row.isOpen, "canTick": row.candidate.isComplete, "checked": row.isTicked ? "true" : "false",
             "tickBody": row.isTicked ? #"{"ticked":false}"# : #"{"ticked":true}"#,
         ]
@@ -278,12 +290,31 @@ struct ScanRowView: Sendable {
 
     private func detail(_ row: Station.Row) -> String {
         switch row.status {
-        case .owned(let book):
-            book.copy.shelf.map { texts("scan.ownedShort", ["shelf": Self.short($0)]) } ?? texts("scan.ownedPlain")
+        case .owned(let book): ownedShort(book)
+        // The earlier capture of this book may have been saved in the meantime.
+        case .again: row.candidate.owned.map(ownedShort) ?? label(for: row.status)
         case .found: Self.short(row.candidate.metadata.authorNames.joined(separator: ", "))
         case .lookingUp: texts("scan.asking")
         default: label(for: row.status)
         }
+    }
+
+    private func ownedShort(_ book: Book) -> String {
+        book.copy.shelf.map { texts("scan.ownedShort", ["shelf": Self.short($0)]) } ?? texts("scan.ownedPlain")
+    }
+
+    /// Returns the preset with which the row will be saved; `nil` if it is the browser's own, or if the row is
+    /// answered.
+    private func otherPreset(_ row: Station.Row) -> String? {
+        var other = row.candidate.item.preset
+        other.browser = preset.browser
+        guard row.isOpen, !preset.isPreset(ofItemWith: other) else { return nil }
+        let parts = [
+            other.isWishlist ? texts("common.wishlist") : nil, other.shelf.map(Self.short),
+            texts("common.\(other.status.rawValue)"),
+        ]
+        let names = (parts.compactMap(\.self) + other.tags.map(Self.short)).joined(separator: ", ")
+        return texts("scan.savedAs", ["preset": names])
     }
 
     /// Returns a line that explains the state of the row, or asks the person for a decision.
@@ -357,6 +388,9 @@ extension Station.Row {
         default: true
         }
     }
+
+    /// True if the row was saved.
+    var isSaved: Bool { if case .saved = status { true } else { false } }
 
     var owned: Book? { if case .owned(let book) = status { book } else { nil } }
 

@@ -89,7 +89,7 @@ extension Station.Snapshot {
             ],
             "pending": .integer(pending.count),
             "captureTrouble": JSONValue(captureError.map { texts.reason(of: $0) }),
-            "rows": .array(rows.map(\.json)),
+            "rows": .array(rows.filter { !$0.isCleared }.map(\.json)),
             "undo": nextUndo.map { act in
                 [
                     "kind": .string(act.kind.word), "count": .integer(act.items.count),

@@ -12,11 +12,14 @@ struct StationRoutes: Sendable {
     var routes: [Route] {
         [
             Route(.get, "/api/station", for: .household) { _, context in
-                JSONResponse(await station.snapshot().json(parts.pages.texts(context)))
+                var snapshot = await station.snapshot()
+                snapshot.preset = await parts.preset(of: context)
+                return JSONResponse(snapshot.json(parts.pages.texts(context)))
             },
             Route(.post, "/api/station/captures", for: .household, capture),
             Route(.post, "/api/station/photos", for: .household, body: .photo, readPhoto),
             Route(.put, "/api/station/preset", for: .household, setPreset),
+            Route(.post, "/api/station/clear", for: .household, clearSaved),
             Route(.post, "/api/station/undo", for: .household, undo),
             Route(.post, "/api/station/lookup", for: .household, lookUpSeveral),
             Route(.post, "/api/station/rows/save", for: .household, saveSeveral),
@@ -46,7 +49,9 @@ struct StationRoutes: Sendable {
             throw RequestRefusal(.badJSON, "\"origin\" must be \"typed\" or \"scanner\".")
         }
         let number = TypedNumber(text: body.text, origin: origin)
-        return JSONResponse(["row": try await station.capture(number, request: item(of: body.request)).json])
+        let row = try await station.capture(
+            number, request: item(of: body.request), with: await parts.preset(of: context))
+        return JSONResponse(["row": row.json])
     }
 
     /// Converts the id of a request to the id of the queue item that the request adds; `nil` if the request has no id.
@@ -67,12 +72,20 @@ struct StationRoutes: Sendable {
 
     private func setPreset(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let body = try await request.json(PresetBody.self)
+        // The reader of another browser is the one who is chosen there when it captures.
+        let namesReader = context.browser == nil && context.readers.count > 1
         let preset = Preset(
             shelf: body.shelf.flatMap { $0.cleanedLine.isEmpty ? nil : $0 }, tags: body.tags ?? [],
             status: body.status ?? .toRead, isWishlist: body.wishlist ?? false,
-            reader: context.readers.count > 1 ? context.reader?.name : nil)
+            reader: namesReader ? context.reader?.name : nil, browser: context.browser)
         try await station.setPreset(preset)
-        return JSONResponse(await station.snapshot(limit: 0).preset.json)
+        return JSONResponse(await parts.preset(of: context).json)
+    }
+
+    private func clearSaved(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
+        _ = try await request.json(IgnoredBody.self)
+        await station.clearSaved()
+        return JSONResponse(["cleared": .bool(true)])
     }
 
     // MARK: Acts on one row
@@ -165,6 +178,15 @@ struct StationRoutes: Sendable {
         let undone = try await station.undo(body.change.map { .act(ID(rawValue: $0)) } ?? .newest)
         guard let act = undone.acts.first else { throw Station.Refusal.nothingToUndo }
         return JSONResponse(["kind": .string(act.kind.word), "count": .integer(act.items.count)])
+    }
+}
+
+extension KioskParts {
+    /// Returns the preset with which the request's browser captures.
+    func preset(of context: KioskContext) async -> Preset {
+        var preset = await ports.station.preset(of: context.browser)
+        if context.browser != nil, context.readers.count > 1 { preset.reader = context.reader?.name }
+        return preset
     }
 }
 

@@ -40,6 +40,7 @@ struct Authenticator: Sendable {
         var context = context
         let host = try crossSite.host(
             of: request, local: context.localAddress?.ipAddress, port: context.localAddress?.port ?? 0)
+        context.isAtStation = context.isFromThisMachine && host == .loopback && !request.cameThroughProxy
         if let token = request.bearer {
             // Other sites' pages cannot send an Authorization header, so Origin is not checked. Cookies are ignored.
             guard let station = try await ports.library.pairedStation(withToken: token, at: ports.now()) else {
@@ -50,7 +51,7 @@ struct Authenticator: Sendable {
             context.caller = .station(station)
         } else {
             try crossSite.check(request)
-            (context.caller, context.signIn) = try await caller(of: request, context, host)
+            (context.caller, context.signIn) = try await caller(of: request, context)
         }
         switch context.caller {
         case .household, .station: connections.markKnown(context.connection, context.device)
@@ -78,10 +79,10 @@ struct Authenticator: Sendable {
     }
 
     private func caller(
-        of request: Request, _ context: KioskContext, _ host: HostNames.Kind
+        of request: Request, _ context: KioskContext
     ) async throws -> (Caller, ID<SignIn>?) {
         if context.isFromThisMachine, !isBehindProxy {
-            if host == .loopback, !request.cameThroughProxy { return (.household, nil) }
+            if context.isAtStation { return (.household, nil) }
             warnOfProxy(request)
         }
         if let token = request.cookies[Self.cookie]?.value,

@@ -26,6 +26,8 @@ struct KioskContext: RequestContext {
     var change = 0
     /// The sign-in that belongs to the caller's cookie; `nil` if there is none.
     var signIn: ID<SignIn>?
+    /// True if the request comes from a browser on the station's own machine, which shares the station's preset.
+    var isAtStation = false
     /// The household's readers. Pages speak of readers only if there are several.
     var readers: [Reader] = []
     /// The reader whom the request is for.
@@ -75,6 +77,9 @@ extension KioskContext {
         if case .station(let station) = caller { return .station(station.id) }
         return signIn.map(Device.signIn) ?? .address(address)
     }
+
+    /// The browser as presets name it: its sign-in, or `nil` for a browser on the station's own machine.
+    var browser: String? { isAtStation ? nil : signIn?.rawValue }
 
     var isFromThisMachine: Bool { address == "::1" || address.hasPrefix("127.") }
 
