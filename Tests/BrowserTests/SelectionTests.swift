@@ -62,6 +62,103 @@ extension `In a browser` {
             }
         }
 
+        @Test func `a click with Shift, a second long press, and Shift with an arrow key select a range`() async throws
+        {
+            try await withBooks("library") { kiosk, browser in
+                let count = "document.getElementById('chosenCount').textContent"
+                try await browser.click("#choose")
+                try await browser.click(".hit:nth-child(2) .pick")
+                func press(_ hit: Int, _ options: String) async throws {
+                    try await browser.driver.run(
+                        """
+                        document.querySelector('.hit:nth-child(\(hit)) \(options.isEmpty ? ".pick" : ".by")').dispatchEvent(
+                          new MouseEvent('click', { bubbles: true, cancelable: true, shiftKey: true }));
+                        """)
+                }
+                try await press(9, "row")
+                try await browser.wait("2 to 9", until: "\(count) === '8 selected'")
+                // Another end replaces the end of the range.
+                try await press(4, "")
+                try await browser.wait("2 to 4", until: "\(count) === '3 selected'")
+                #expect(
+                    try await browser.value(
+                        "[...document.querySelectorAll('.pick')].slice(0, 5).map((b) => +b.checked).join('')")
+                        == "01110")
+                // A second long press, as on a touch screen.
+                try await browser.driver.run(
+                    """
+                    const row = document.querySelector('.hit:nth-child(6) .by');
+                    row.dispatchEvent(new PointerEvent('pointerdown', { bubbles: true, button: 0, pointerType: 'touch' }));
+                    """)
+                try await browser.wait("2 to 6", until: "\(count) === '5 selected'")
+                try await browser.driver.run(
+                    "document.querySelector('.hit').dispatchEvent(new PointerEvent('pointerup', { bubbles: true }))")
+                try await browser.type(Keys.escape)
+                try await browser.wait("none", until: "document.getElementById('bulk').hidden")
+                // Keys: x, and then the arrow key with Shift.
+                try await browser.driver.run("document.querySelector('.hit:nth-child(3) .name').focus()")
+                try await browser.type("x")
+                for key in ["ArrowDown", "ArrowDown", "ArrowUp", "ArrowUp", "ArrowUp"] {
+                    try await browser.driver.run(
+                        """
+                        document.activeElement.dispatchEvent(
+                          new KeyboardEvent('keydown', { key: '\(key)', shiftKey: true, bubbles: true, cancelable: true }))
+                        """)
+                }
+                #expect(try await browser.value(count) == "2 selected")
+                #expect(
+                    try await browser.value(
+                        "[...document.querySelectorAll('.pick')].slice(0, 5).map((b) => +b.checked).join('')")
+                        == "01100")
+            }
+        }
+
+        @Test func `every field of many books is edited in one sheet, with a preview and one undo`() async throws {
+            try await withBooks("library?q=shelf") { kiosk, browser in
+                try await browser.type("X")
+                try await browser.click("[data-bulk=edit]")
+                try await browser.wait(
+                    "the sheet", until: "document.getElementById('edit-title')?.textContent === 'Edit 70 books'")
+                #expect(
+                    try await browser.value("document.querySelector('#edit-many .primary').disabled", as: Bool.self)
+                        == true)
+                try await browser.expectFit("bulk-edit")
+                try await browser.expectAccess("bulk-edit")
+                try await browser.show(.laptop)
+                try await browser.driver.run(
+                    """
+                    const form = document.getElementById('edit-many'), notify = (f) => f.dispatchEvent(new Event('input', { bubbles: true }));
+                    for (const [name, value] of [['rating', '4'], ['favourite', 'true'], ['format', 'audiobook'],
+                      ['publisher', 'Ace'], ['addTags', 'one, two'], ['language', 'de'], ['series', 'Shelves']]) {
+                      form.elements[name].value = value;
+                      notify(form.elements[name]);
+                    }
+                    document.getElementById('edit-translator').value = 'Ann Other';
+                    notify(document.getElementById('edit-translator'));
+                    """)
+                try await browser.wait(
+                    "the preview",
+                    until:
+                        "document.getElementById('edit-preview').textContent.includes('Rating: changes in 70 of 70 books')"
+                )
+                try await browser.keepPicture("bulk-edit-filled-1280x800")
+                try await browser.click("#edit-many .primary")
+                try await browser.wait(
+                    "done", until: "document.querySelector('.toast')?.textContent.includes('Changed 70 books')")
+                let book = try #require(
+                    try await kiosk.ask("GET", "/api/books/\(try await kiosk.book("shelf"))") as? [String: Any])
+                #expect(book["rating"] as? Double == 4 && book["favourite"] as? Bool == true)
+                #expect(book["format"] as? String == "audiobook" && book["publisher"] as? String == "Ace")
+                #expect(book["tags"] as? [String] == ["one", "two"] && book["series"] as? String == "Shelves")
+                let people = book["authors"] as? [[String: Any]]
+                #expect(people?.compactMap { $0["name"] as? String }.sorted() == ["Ann Other", "Somebody"])
+                try await browser.click(".toast button")
+                try await browser.wait("taken back", until: "document.body.textContent.includes('Undone')")
+                #expect(try await total(kiosk, "tag=one") == 0)
+                #expect(try await total(kiosk, "rating=4") == 0)
+            }
+        }
+
         private func total(_ kiosk: KioskProcess, _ query: String) async throws -> Int? {
             (try await kiosk.ask("GET", "/api/books?" + query) as? [String: Any])?["total"] as? Int
         }

@@ -271,7 +271,7 @@ import Testing
         for field in MissingField.counted {
             #expect(try await count { $0.missing = [field] } == facets.missing[field] ?? 0, "\(field)")
         }
-        let publishers = try await library.counts(of: .publisher, matching: query, limit: 5)
+        let publishers = try await library.publishers(matching: query, limit: 5)
         #expect(
             publishers.count <= 5
                 && publishers == publishers.sorted { $0.count > $1.count || $0.count == $1.count && $0.name < $1.name })

@@ -117,7 +117,7 @@ public enum MissingField: String, Sendable, CaseIterable, Codable {
 extension MissingField {
     /// The fields whose absence ``BookFacets/missing`` counts, in the order in which they are shown.
     public static let counted: [MissingField] = [
-        .shelf, .tag, .cover, .isbn, .author, .publisher, .year, .pages, .language, .format, .series,
+        .shelf, .tag, .language, .cover, .isbn, .publisher, .year, .pages, .format, .series,
     ]
 }
 
@@ -215,7 +215,7 @@ public struct BookFacets: Sendable, Equatable {
     public var tags: [NameCount] = []
     public var shelves: [NameCount] = []
     public var languages: [NameCount] = []
-    /// The authors with the most books, at most 20.
+    /// The authors with the most books, at most 20; none if they are not counted.
     public var authors: [NameCount] = []
     public var formats: [Metadata.Format: Int] = [:]
     /// The number of books by the decade of their publication, such as 1960.

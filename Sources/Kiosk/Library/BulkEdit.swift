@@ -1,9 +1,9 @@
 import Bookplate
 import Hummingbird
 
-/// An edit of many books at once, parsed from the members of a request's JSON. The members are those of
-/// ``BookPatch`` that make sense for many books; tags and genres are added and removed instead of replaced. Contributors
-/// replace only those with the same roles.
+/// An edit of many books at once, parsed from the members of a request's JSON. The members are those of ``BookPatch``
+/// that make sense for many books. Tags and genres are added and removed instead of replaced, and contributors replace
+/// only those with the same roles.
 struct BulkEdit: Sendable {
     /// The members that belong to a single book, such as its title.
     private static let single: Set = [

@@ -3,15 +3,16 @@ import FoundationEssentials
 import Hummingbird
 
 /// The filter panel of the Library page. Counting the books for all filters takes as long as several lists, so the
-/// panel is loaded only when a person opens it, and the publishers, of which there may be tens of thousands, only when
-/// their group is opened. Without JavaScript, both are separate pages.
+/// panel is loaded only when a person opens it, and the authors and publishers, of whom there may be tens of thousands,
+/// only when their group is opened. Without JavaScript, both are separate pages.
 struct FilterPanel: Sendable {
     let parts: KioskParts
 
     var routes: [Route] {
         [
             Route(.get, "/library/filters", for: .guests, page),
-            Route(.get, "/library/filters/publisher", for: .guests, publishers),
+            Route(.get, "/library/filters/author", for: .guests) { try await later(.author, $0, $1) },
+            Route(.get, "/library/filters/publisher", for: .guests) { try await later(.publisher, $0, $1) },
         ]
     }
 
@@ -25,14 +26,14 @@ struct FilterPanel: Sendable {
     private func page(_ request: Request, _ context: KioskContext) async throws -> Response {
         let texts = parts.pages.texts(context)
         let address = try await context.libraryAddress(request.uri.query, parts.ports, isTyped: true)
-        let facets = try await context.library.facets(matching: address.query)
+        let facets = try await context.library.facets(matching: address.query, countsAuthors: false)
         let group = Group(address: address, texts: texts, isGuest: context.isGuest)
         let languages = facets.languages.map { Value($0.name, texts.language(code: $0.name), $0.count) }
         var groups: [View?] = [
             group.values(.status, facets.statuses(texts)), group.values(.rating, facets.ratings(texts)),
             group.values(.tag, Value.names(facets.tags), find: "tag"),
             group.values(.shelf, Value.names(facets.shelves), find: "shelf"),
-            group.values(.author, Value.names(facets.authors), find: "author"),
+            group.later(.author),
         ]
         groups += [
             group.values(.language, languages), group.values(.format, facets.formats(texts)),
@@ -40,30 +41,37 @@ struct FilterPanel: Sendable {
             group.values(.missing, facets.missing(texts)),
             group.values(.year, facets.decades(texts), isRange: true),
             group.values(.pages, facets.pageBands, isRange: true),
-            group.publishers, group.readers(context.readers),
+            group.later(.publisher), group.readers(context.readers),
         ]
         groups += [.added, .started, .finished].map { group.dates($0, parts.ports) }
         return try await render(groups.compactMap(\.self), for: address, total: facets.total, context)
     }
 
-    private func publishers(_ request: Request, _ context: KioskContext) async throws -> Response {
+    /// Responds with one group of names, with their counts.
+    private func later(
+        _ name: LibraryAddress.Name, _ request: Request, _ context: KioskContext
+    ) async throws -> Response {
         let address = try await context.libraryAddress(request.uri.query, parts.ports, isTyped: true)
-        let counts = try await context.library.counts(
-            of: .publisher, matching: address.query, limit: Self.firstValues + Self.moreValues)
+        let counts =
+            name == .author
+            ? try await context.library.facets(matching: address.query).authors
+            : try await context.library.publishers(
+                matching: address.query, limit: Self.firstValues + Self.moreValues)
         let group = Group(address: address, texts: parts.pages.texts(context), isGuest: context.isGuest)
-        let values = group.values(.publisher, Value.names(counts), find: "publisher", isOpen: true)
-        return try await render(values.map { [$0] } ?? [], for: address, total: nil, isWhole: false, context)
+        let values = group.values(name, Value.names(counts), find: name.rawValue, isOpen: true)
+        return try await render(values.map { [$0] } ?? [], for: address, total: nil, fields: [name], context)
     }
 
     /// - Parameters:
     ///   - total: the number of books found; `nil` if they were not counted.
-    ///   - isWhole: true if the panel has fields for all filters.
+    ///   - fields: the filters that have fields in the panel; `nil` for all.
     private func render(
-        _ groups: [View], for address: LibraryAddress, total: Int?, isWhole: Bool = true, _ context: KioskContext
+        _ groups: [View], for address: LibraryAddress, total: Int?, fields: Set<LibraryAddress.Name>? = nil,
+        _ context: KioskContext
     ) async throws -> Response {
         let texts = parts.pages.texts(context)
         let carried = LibraryPage.carried(
-            address, except: isWhole ? Self.shown(context.readers) : [.publisher])
+            address, except: fields ?? Self.shown(context.readers))
         var view: View = ["groups": groups, "carried": carried]
         if let total { view["show"] = texts("library.showFound", count: total, ["n": texts.grouped(total)]) }
         if address.items.contains(where: { LibraryAddress.Name.filters.contains($0.name) }) {
@@ -136,7 +144,7 @@ struct FilterPanel: Sendable {
             view["first"] = Array(chips.prefix(FilterPanel.firstValues))
             view["rest"] = Array(chips.dropFirst(FilterPanel.firstValues).prefix(FilterPanel.moreValues))
             view["hasRest"] = chips.count > FilterPanel.firstValues
-            if let find, chips.count > FilterPanel.firstValues, !isGuest { view["find"] = find }
+            if let find, chips.count > FilterPanel.firstValues || isOpen, !isGuest { view["find"] = find }
             if isRange {
                 // A value that is none of the chips is the range that a person has entered.
                 let own = address.items.last { item in item.name == name && !values.contains { $0.value == item.value }
@@ -153,13 +161,13 @@ struct FilterPanel: Sendable {
             return view
         }
 
-        /// The group of publishers, which are counted when it is opened. Before, it has the chosen ones.
-        var publishers: View {
-            var view = view(.publisher)
-            view["first"] = address.items.filter { $0.name == .publisher }.map {
-                chip(.publisher, Value($0.value, $0.value, nil), isChosen: true)
+        /// Returns a group of names that are counted when it is opened. Before, it has the chosen ones.
+        func later(_ name: LibraryAddress.Name) -> View {
+            var view = view(name)
+            view["first"] = address.items.filter { $0.name == name }.map {
+                chip(name, Value($0.value, $0.value, nil), isChosen: true)
             }
-            view["later"] = address.panel(of: .publisher)
+            view["later"] = address.panel(of: name)
             return view
         }
 

@@ -11,12 +11,12 @@ extension LibraryFile: Search {
         try await read { db in try BookSearch(db, query).random(limit) }
     }
 
-    public func facets(matching query: BookQuery) async throws -> BookFacets {
-        try await read { db in try FacetCounter(db, query).count() }
+    public func facets(matching query: BookQuery, countsAuthors: Bool) async throws -> BookFacets {
+        try await read { db in try FacetCounter(db, query).count(countsAuthors: countsAuthors) }
     }
 
-    public func counts(of field: CountedField, matching query: BookQuery, limit: Int) async throws -> [NameCount] {
-        try await read { db in try FacetCounter(db, query).counts(of: field, limit: limit) }
+    public func publishers(matching query: BookQuery, limit: Int) async throws -> [NameCount] {
+        try await read { db in try FacetCounter(db, query).publishers(limit) }
     }
 
     public func suggestions(for kind: NameKind, beginning: String, limit: Int) async throws -> [NameCount] {

@@ -19,14 +19,15 @@ struct FacetCounter {
         self.query = query
     }
 
-    func count() throws -> BookFacets {
+    func count(countsAuthors: Bool) throws -> BookFacets {
         guard query.text.isEmpty || query.hasWords else { return BookFacets() }
         let statuses = Set(query.statuses.map(ListingFilter.code))
         let tags = Set(try ListingFilter.tagRows(db, query.tags))
         let shelves = Set(try ListingFilter.shelfRows(db, query.shelves))
         let authors = Set(try ListingFilter.authorRows(db, query.authors))
         let formats = Set(query.formats.compactMap(Metadata.Format.allCases.firstIndex))
-        let lacks = query.missing.reduce(0) { $0 | Self.bit(of: $1) }
+        let rest = self.rest
+        let lacks = rest.missing.isEmpty ? query.missing.reduce(0) { $0 | Self.bit(of: $1) } : 0
         let filter = try ListingFilter(db, rest)
 
         var facets = BookFacets()
@@ -42,7 +43,7 @@ struct FacetCounter {
         var decadeCounts: [Int: Int] = [:]
         var (rowTags, rowAuthors): ([Int64], [Int64]) = ([], [])
 
-        let rows = try cursor(filter)
+        let rows = try cursor(filter, countsAuthors || !authors.isEmpty)
         while let row = try rows.next() {
             let status: Int64 = row[0]
             let rating: Int? = row[1]
@@ -51,9 +52,10 @@ struct FacetCounter {
             let language: String? = row[6]
             Self.parse(row, 7, &rowTags)
             Self.parse(row, 8, &rowAuthors)
-            let (format, year, pages): (Int?, Int?, Int?) = (row[9], row[10], row[11])
-            let missing: Int = row[12]
-            let isOfPublisher: Bool = row[13]
+            let facts = FactsSummary(row[9])
+            let (isOfPublisher, isOfYear, isOfLength): (Bool, Bool, Bool) = (row[10], row[11], row[12])
+            let missing =
+                (shelf == nil ? 1 : 0) | (rowTags.isEmpty ? 2 : 0) | (language == nil ? 4 : 0) | facts.lacks << 3
 
             var failed: Facet?
             var failures = 0
@@ -71,9 +73,9 @@ struct FacetCounter {
             fail(.shelf, unless: query.shelves.isEmpty || shelf.map(shelves.contains) ?? false)
             fail(.language, unless: query.languages.isEmpty || language.map(query.languages.contains) ?? false)
             fail(.author, unless: query.authors.isEmpty || rowAuthors.contains(where: authors.contains))
-            fail(.format, unless: formats.isEmpty || format.map(formats.contains) ?? false)
-            fail(.year, unless: Self.matches(query.years, year))
-            fail(.pages, unless: Self.matches(query.pages, pages))
+            fail(.format, unless: formats.isEmpty || facts.format.map(formats.contains) ?? false)
+            fail(.year, unless: isOfYear)
+            fail(.pages, unless: isOfLength)
             fail(.publisher, unless: isOfPublisher)
             fail(.missing, unless: lacks == 0 || missing & lacks != 0)
             fail(.owned, unless: query.isOwned.map { $0 == isOwned } ?? true)
@@ -87,10 +89,10 @@ struct FacetCounter {
             if counts(.tag) { for tag in rowTags { tagCounts[tag, default: 0] += 1 } }
             if counts(.shelf), let shelf { shelfCounts[shelf, default: 0] += 1 }
             if counts(.language), let language { languageCounts[language, default: 0] += 1 }
-            if counts(.author) { for author in rowAuthors { authorCounts[author, default: 0] += 1 } }
-            if counts(.format), let format { formatCounts[format] += 1 }
-            if counts(.year), let year { decadeCounts[year / 10 * 10, default: 0] += 1 }
-            if counts(.pages), let pages { pageCounts[PageBand(pages).rawValue] += 1 }
+            if countsAuthors, counts(.author) { for author in rowAuthors { authorCounts[author, default: 0] += 1 } }
+            if counts(.format), let format = facts.format { formatCounts[format] += 1 }
+            if counts(.year), let year = facts.year { decadeCounts[year / 10 * 10, default: 0] += 1 }
+            if counts(.pages), let band = facts.pageBand { pageCounts[band] += 1 }
             if counts(.missing), missing != 0 {
                 for bit in missingCounts.indices where missing & 1 << bit != 0 { missingCounts[bit] += 1 }
             }
@@ -129,22 +131,18 @@ struct FacetCounter {
     }
 
     /// Counts the books of each publisher that match the query except for its filter by publisher.
-    func counts(of field: CountedField, limit: Int) throws -> [NameCount] {
+    func publishers(_ limit: Int) throws -> [NameCount] {
         guard query.text.isEmpty || query.hasWords else { return [] }
-        let column = field.rawValue
         var others = query
-        let chosen: [String]
-        switch field {
-        case .publisher: (chosen, others.publishers) = (query.publishers, [])
-        }
+        others.publishers = []
         let (tables, arguments) = try matches(ListingFilter(db, others))
         let counts = try db.rows(
             """
-            SELECT \(column), count(*) AS books FROM \(tables) AND \(column) IS NOT NULL
-            GROUP BY \(column) ORDER BY \(column) IN (SELECT value FROM json_each(?)) DESC, books DESC, \(column) LIMIT ?
-            """, arguments + [jsonList(chosen), limit + chosen.count]
+            SELECT publisher, count(*) AS books FROM \(tables) AND publisher IS NOT NULL GROUP BY publisher
+            ORDER BY publisher IN (SELECT value FROM json_each(?)) DESC, books DESC, publisher LIMIT ?
+            """, arguments + [jsonList(query.publishers), max(0, limit) + query.publishers.count]
         ).map { NameCount(name: $0[0], count: $0[1]) }
-        let absent = chosen.filter { name in !counts.contains { $0.name == name } }
+        let absent = query.publishers.filter { name in !counts.contains { $0.name == name } }
         return ordered(counts + absent.map { NameCount(name: $0, count: 0) })
     }
 
@@ -155,6 +153,7 @@ struct FacetCounter {
         (rest.languages, rest.authors, rest.formats, rest.publishers) = ([], [], [], [])
         (rest.years, rest.pages) = ([], [])
         (rest.isOwned, rest.isOnWishlist, rest.isFavourite) = (nil, nil, nil)
+        // Fields that are not counted are checked like the other conditions.
         if rest.missing.isSubset(of: MissingField.counted) { rest.missing = [] }
         return rest
     }
@@ -164,26 +163,23 @@ struct FacetCounter {
         MissingField.counted.firstIndex(of: field).map { 1 << $0 } ?? 0
     }
 
-    private static func matches(_ ranges: [ClosedRange<Int>], _ number: Int?) -> Bool {
-        ranges.isEmpty || number.map { number in ranges.contains { $0.contains(number) } } ?? false
-    }
-
-    private func cursor(_ filter: ListingFilter) throws -> RowCursor {
-        let formats = Metadata.Format.allCases.enumerated().map { "WHEN '\($1.rawValue)' THEN \($0)" }
-        let missing = MissingField.counted.enumerated().map { bit, field in
-            "((\(ListingFilter.Clause.isLacking(field))) << \(bit))"
-        }
+    /// - Parameter hasAuthors: true if the rows need the authors.
+    private func cursor(_ filter: ListingFilter, _ hasAuthors: Bool) throws -> RowCursor {
         let (tables, arguments) = try matches(filter)
+        func passes(_ clause: ListingFilter.Clause?) -> String { clause.map { "(\($0.sql)) IS TRUE" } ?? "1" }
+        let own: [ListingFilter.Clause?] = [
+            query.publishers.isEmpty ? nil : .publisher(query.publishers),
+            query.years.isEmpty ? nil : .facts("year", query.years),
+            query.pages.isEmpty ? nil : .facts("pages", query.pages),
+        ]
         return try Row.fetchCursor(
             db.cachedStatement(
                 sql: """
-                    SELECT status, rating, isOwned, isOnWishlist, isFavourite, shelf, language, tags, authors,
-                        CASE format \(formats.joined(separator: " ")) END, year, pages,
-                        \(missing.joined(separator: " | ")),
-                        \(query.publishers.isEmpty ? "1" : "coalesce(publisher IN (SELECT value FROM json_each(?)), 0)")
+                    SELECT status, rating, isOwned, isOnWishlist, isFavourite, shelf, language, tags,
+                        \(hasAuthors ? "authors" : "''"), summary, \(own.map(passes).joined(separator: ", "))
                     FROM \(tables)
                     """),
-            arguments: (query.publishers.isEmpty ? [] : [jsonList(query.publishers)]) + arguments)
+            arguments: own.reduce(into: []) { $0 += $1?.arguments ?? [] } + arguments)
     }
 
     /// Returns the clauses after FROM for the present reader's rows of `listing`, with their rows of `copyFacts`, that

@@ -325,14 +325,6 @@ extension ListingFilter.Clause {
             sql: "(\(sql))", source: fields.count == 1 ? fields.first.flatMap { source(lacking: $0, sql) } : nil)
     }
 
-    /// Returns the condition that a book lacks one of the counted fields, for a statement that joins `listing` and
-    /// `copyFacts`.
-    static func isLacking(_ field: MissingField) -> String {
-        switch Lack(field) {
-        case .listing(let sql), .facts(let sql, _), .edition(let sql): sql
-        }
-    }
-
     /// Returns the condition that the edition of a copy meets a condition.
     static func edition(_ condition: String) -> String {
         """
