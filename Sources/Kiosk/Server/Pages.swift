@@ -223,8 +223,8 @@ struct KeysPage: Sendable {
     private static let table: [(names: [String], action: String)] = [
         (["s"], "scan"), (["h"], "home"), (["l"], "library"), (["i"], "intake"), ([","], "settings"), (["/"], "search"),
         (["keys.enter"], "save"), (["keys.shift+keys.enter"], "saveAll"), (["e"], "edit"), (["u"], "undo"),
-        (["c"], "copy"), (["x"], "select"), (["keys.shift+x"], "selectAll"), (["keys.spaceKey"], "space"),
-        (["r"], "again"),
+        (["c"], "copy"), (["x"], "select"), (["keys.shift+x"], "selectAll"),
+        (["keys.shift+↑", "↓"], "selectRange"), (["keys.spaceKey"], "space"), (["r"], "again"),
         (["keys.delete"], "skip"), (["k"], "keypad"), (["a"], "add"), (["n"], "note"), (["p"], "page"),
         (["t"], "session"), (["1 – 5"], "stars"), (["↑", "↓", "←", "→"], "move"), (["Esc"], "back"), (["?"], "help"),
     ]
