@@ -42,6 +42,7 @@ let package = Package(
         .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CTurboJPEG", pkgConfig: "libturbojpeg", providers: [.apt(["libturbojpeg0-dev"])]),
         .systemLibrary(name: "CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
+        .systemLibrary(name: "CQREncode", pkgConfig: "libqrencode", providers: [.apt(["libqrencode-dev"])]),
         .systemLibrary(name: "CWebP", pkgConfig: "libwebp", providers: [.apt(["libwebp-dev"])]),
         .systemLibrary(name: "CHeif"),
         // Not linked either: libv4l2 is opened together with the first camera.
@@ -82,7 +83,7 @@ let package = Package(
         .target(
             name: "Kiosk",
             dependencies: [
-                domain, "Async", "Station", "CZlib", .product(name: "Hummingbird", package: "hummingbird"),
+                domain, "Async", "Station", "CZlib", "CQREncode", .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "Mustache", package: "swift-mustache"), .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "Logging", package: "swift-log"),
@@ -157,7 +158,7 @@ let package = Package(
         .testTarget(
             name: "KioskTests",
             dependencies: [
-                domain, "Kiosk", "Processes", "Station", "Library", "LibraryMaker", "TestTools",
+                domain, "Async", "Kiosk", "Processes", "Station", "Library", "LibraryMaker", "TestTools", "ZBarPeer",
                 .product(name: "Hummingbird", package: "hummingbird"), .product(name: "Logging", package: "swift-log"),
             ]),
         .testTarget(

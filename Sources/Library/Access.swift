@@ -14,18 +14,31 @@ extension LibraryFile: Access {
 
     /// Sets or removes the access code. Also ends all sign-ins and forgets all wrong codes.
     public func setAccessCode(_ code: String?, at now: Date) async throws {
-        var hash: String?
-        if let code {
-            try AccessCodeRefusal.check(code)
-            hash = try await CodeHash.make(of: code)
+        let hash: String? = if let code { try await Self.hash(ofNew: code) } else { nil }
+        try await write { db in try store(hash, db, at: now) }
+    }
+
+    public func setFirstAccessCode(_ code: String, at now: Date) async throws -> Bool {
+        let hash = try await Self.hash(ofNew: code)
+        return try await write { db in
+            guard try storedHash(db) == nil else { return false }
+            try store(hash, db, at: now)
+            return true
         }
-        try await write { [hash] db in
-            try db.run("DELETE FROM accessCode")
-            try db.run("DELETE FROM signIn")
-            try WrongCodes.household.deleteAll(db)
-            guard let hash else { return }
-            try db.run("INSERT INTO accessCode (hash, since) VALUES (?, ?)", [hash, now.milliseconds])
-        }
+    }
+
+    public func changeAccessCode(
+        from old: String, to new: String, from address: String, device: String, at now: Date
+    ) async throws -> CodeCheck {
+        let hash = try await Self.hash(ofNew: new)
+        return try await checked(old, from: address, device: Self.storable(device: device), at: now) { db in
+            try store(hash, db, at: now)
+        }.check
+    }
+
+    private static func hash(ofNew code: String) async throws -> String {
+        try AccessCodeRefusal.check(code)
+        return try await CodeHash.make(of: code)
     }
 
     public func check(code: String, from address: String, device: String, at now: Date) async throws -> CodeCheck {
@@ -153,6 +166,15 @@ private func recordAttempt(_ db: Database, from address: String, device: String,
     let id = db.lastInsertedRowID
     try db.run("DELETE FROM signInAttempt WHERE id <= ?", [id - Int64(SignInAttempt.kept)])
     return id
+}
+
+/// Stores the hash of an access code, or removes the code (`nil`). Ends all sign-ins and forgets all wrong codes.
+private func store(_ hash: String?, _ db: Database, at now: Date) throws {
+    try db.run("DELETE FROM accessCode")
+    try db.run("DELETE FROM signIn")
+    try WrongCodes.household.deleteAll(db)
+    guard let hash else { return }
+    try db.run("INSERT INTO accessCode (hash, since) VALUES (?, ?)", [hash, now.milliseconds])
 }
 
 private func storedHash(_ db: Database) throws -> String? { try db.value(String.self, "SELECT hash FROM accessCode") }

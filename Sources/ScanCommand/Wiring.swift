@@ -27,6 +27,7 @@ struct Wiring {
     ///
     /// - Throws: ``LookupConfigurationError`` or ``CommandError`` if the values do not work together.
     static func check(_ values: [Setting: String]) throws {
+        if let listen = values[.listen] { try ListenCheck.check(listen, as: Setting.listen.rawValue) }
         let paths = Paths(environment: [:])
         _ = try configuration { setting in
             let value = values[setting] ?? setting.defaultValue(paths)

@@ -24,9 +24,8 @@ private let arrows: [String: Set<String>] = [
         "Bookplate", "Async", "Station", "SystemPackage", "SystemCalls", "Processes", "AsyncAlgorithms",
     ],
     "Kiosk": [
-        "Bookplate", "Async", "Station", "CZlib", "Hummingbird", "HummingbirdCore", "Mustache", "NIOCore", "NIOHTTP1",
-        "Logging",
-        "ServiceLifecycle",
+        "Bookplate", "Async", "Station", "CZlib", "CQREncode", "Hummingbird", "HummingbirdCore", "Mustache", "NIOCore",
+        "NIOHTTP1", "Logging", "ServiceLifecycle",
     ],
     "ScanCommand": [
         "Bookplate", "Async", "Capture", "Decoder", "PrintedText", "Processes", "Lookup", "Library", "Exchange",

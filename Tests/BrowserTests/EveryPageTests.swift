@@ -10,7 +10,7 @@ extension `In a browser` {
             "books/BOOK/edit", "add", "find", "find?title=left%20hand", "intake", "stats", "stats/timeline", "settings",
             "settings/tags",
             "settings/shelves",
-            "settings/authors", "settings/readers", "changes", "import", "restore",
+            "settings/authors", "settings/readers", "changes", "wishlist-links", "import", "restore",
         ]
 
         @Test func `has no serious finding of axe, in light and dark`() async throws {

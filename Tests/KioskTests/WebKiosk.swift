@@ -46,11 +46,15 @@ struct WebKiosk: Sendable {
 
     /// Sends bytes over a new connection, and reads the response until it is complete or the connection ends.
     ///
-    /// - Parameter from: the client's address, any of 127.0.0.0/8.
-    func send(_ bytes: String, from: String = "127.0.0.1") async throws -> WebAnswer {
+    /// - Parameters:
+    ///   - address: the service's address.
+    ///   - from: the client's address, any of 127.0.0.0/8.
+    func send(
+        _ bytes: String, to address: String = "127.0.0.1", from: String = "127.0.0.1"
+    ) async throws -> WebAnswer {
         let port = port
         return try await onThread {
-            let socket = try BareSocket(to: port, from: from)
+            let socket = try BareSocket(to: port, at: address, from: from)
             defer { socket.close() }
             try socket.write(bytes)
             return try socket.answer()
@@ -146,14 +150,14 @@ struct BareSocket {
 
     let descriptor: Int32
 
-    init(to port: Int, from: String = "127.0.0.1") throws {
+    init(to port: Int, at address: String = "127.0.0.1", from: String = "127.0.0.1") throws {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         // A test that waits longer fails.
         var patience = timeval(tv_sec: 120, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
         setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
         try Self.with(from, 0) { try check("bind", bind(descriptor, $0, $1)) }
-        try Self.with("127.0.0.1", port) { try check("connect", connect(descriptor, $0, $1)) }
+        try Self.with(address, port) { try check("connect", connect(descriptor, $0, $1)) }
     }
 
     func close() { Glibc.close(descriptor) }

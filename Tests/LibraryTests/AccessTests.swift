@@ -114,6 +114,31 @@ import Testing
         #expect(try await library.signIns(at: noon) == [list[1]])
     }
 
+    @Test func `is first set once, even by two at the same moment`() async throws {
+        let other = try LibraryFile.open(at: folder("library.sqlite"))
+        async let one = library.setFirstAccessCode("kumquat 7", at: noon)
+        async let two = other.setFirstAccessCode("kumquat 8", at: noon)
+        let isOne = try await one
+        #expect(try await two == !isOne)
+        #expect(try await signIn(isOne ? "kumquat 8" : "kumquat 7") == .refused(.wrong))
+        await #expect(throws: AccessCodeRefusal.tooShort) { try await library.setFirstAccessCode("12345", at: noon) }
+    }
+
+    @Test func `is changed with the present one, and with no other`() async throws {
+        func change(_ old: String, _ new: String) async throws -> CodeCheck {
+            try await library.changeAccessCode(from: old, to: new, from: "10.0.0.1", device: "phone", at: noon)
+        }
+        #expect(try await change("kumquat 7", "kumquat 8") == .noCode)
+        try await library.setAccessCode("kumquat 7", at: noon)
+        let session = try await token()
+        #expect(try await change("kumquat 6", "kumquat 8") == .wrong)
+        #expect(try await library.signIn(ofToken: session, at: noon) != nil)
+        await #expect(throws: AccessCodeRefusal.tooShort) { try await change("kumquat 7", "12345") }
+        #expect(try await change("kumquat 7", "kumquat 8") == .right)
+        #expect(try await library.signIn(ofToken: session, at: noon) == nil)
+        #expect(try await signIn() == .refused(.wrong))
+    }
+
     @Test func `and its sign-ins are not restored by undo`() async throws {
         try await library.setAccessCode("kumquat 7", at: noon)
         _ = try await token()

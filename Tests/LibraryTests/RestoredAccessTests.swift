@@ -127,4 +127,32 @@ import Testing
         unlink(path)
         #expect(try !LibraryFile.restore(from: folder("b.sqlite"), to: path, at: noon).isAccessClosed)
     }
+
+    @Test func `by a wishlist link is what it was before the restore`() async throws {
+        let library = try LibraryFile.open(at: path)
+        let (revoked, kept) = (
+            try await library.makeWishlistLink(at: noon), try await library.makeWishlistLink(at: noon)
+        )
+        _ = try await library.backup(to: folder("b.sqlite"))
+        #expect(try await library.revokeWishlistLink(revoked.link.id))
+        let later = try await library.makeWishlistLink(at: noon)
+        try await library.close()
+        func opened(_ tokens: [String]) async throws -> [Bool] {
+            let library = try LibraryFile.open(at: path)
+            var results: [Bool] = []
+            for token in tokens {
+                results.append(try await library.reader(ofWishlistToken: token, at: noon) != nil)
+            }
+            try await library.close()
+            return results
+        }
+        let tokens = [revoked.token, kept.token, later.token]
+        #expect(try await opened(tokens) == [false, true, true])
+        #expect(try !LibraryFile.restore(from: folder("b.sqlite"), to: path, at: noon).isAccessClosed)
+        #expect(try await opened(tokens) == [false, true, true])
+        // If it cannot be known which links were revoked, all are.
+        try write(Array("hello".utf8), to: path)
+        #expect(try LibraryFile.restore(from: folder("b.sqlite"), to: path, at: noon).isAccessClosed)
+        #expect(try await opened(tokens) == [false, false, false])
+    }
 }

@@ -1,7 +1,7 @@
 import CZBar
 
-/// zbar's own image scanner from its shared library, as other programs use it, with every row and column and only
-/// EAN-13.
+/// zbar's own image scanner from its shared library, as other programs use it, with every row and column, and only one
+/// kind of code.
 ///
 /// Not for two threads at once.
 public struct ZBarPeer {
@@ -9,14 +9,15 @@ public struct ZBarPeer {
     private let scanner: OpaquePointer
     private let image: OpaquePointer
 
+    /// - Parameter readsQRCodes: true to read QR codes, false to read EAN-13.
     /// - Throws: ``PeerError`` if the library is not installed.
-    public init() throws {
+    public init(readsQRCodes: Bool = false) throws {
         zbar = try ZBarLibrary()
         guard let scanner = zbar.createScanner(), let image = zbar.createImage()
         else { throw PeerError(what: "the peer does not start") }
         (self.scanner, self.image) = (scanner, image)
         _ = zbar.setConfig(scanner, ZBAR_NONE, ZBAR_CFG_ENABLE, 0)
-        _ = zbar.setConfig(scanner, ZBAR_EAN13, ZBAR_CFG_ENABLE, 1)
+        _ = zbar.setConfig(scanner, readsQRCodes ? ZBAR_QRCODE : ZBAR_EAN13, ZBAR_CFG_ENABLE, 1)
         _ = zbar.setConfig(scanner, ZBAR_NONE, ZBAR_CFG_X_DENSITY, 1)
         _ = zbar.setConfig(scanner, ZBAR_NONE, ZBAR_CFG_Y_DENSITY, 1)
         zbar.enableCache(scanner, 0)

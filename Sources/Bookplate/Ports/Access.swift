@@ -10,6 +10,18 @@ public protocol Access: Sendable {
     ///
     /// - Throws: ``AccessCodeRefusal`` if the code is not allowed.
     func setAccessCode(_ code: String?, at now: Date) async throws
+    /// Sets the access code if there is none.
+    ///
+    /// - Returns: false if there is a code, which stays as it is.
+    /// - Throws: ``AccessCodeRefusal`` if the code is not allowed.
+    func setFirstAccessCode(_ code: String, at now: Date) async throws -> Bool
+    /// Checks the present access code like ``check(code:from:device:at:)``, and replaces it if it is right. Ends all
+    /// sign-ins.
+    ///
+    /// - Throws: ``AccessCodeRefusal`` if the new code is not allowed.
+    func changeAccessCode(
+        from old: String, to new: String, from address: String, device: String, at now: Date
+    ) async throws -> CodeCheck
     /// Checks an access code. Wrong codes are counted, even if several callers give them at the same time.
     ///
     /// - Parameters:
@@ -91,7 +103,7 @@ public enum SignInOutcome: Sendable, Equatable {
 }
 
 /// The reason why a text is not allowed as an access code.
-public enum AccessCodeRefusal: Error, Equatable, Sendable, CustomStringConvertible {
+public enum AccessCodeRefusal: Error, Hashable, Sendable, CustomStringConvertible {
     case tooShort
     case tooLong
     case control

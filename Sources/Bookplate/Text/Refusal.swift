@@ -301,6 +301,12 @@ extension SavedFilterRefusal: Refusal {
     }
 }
 
+extension WishlistLinkRefusal: Refusal {
+    public var kind: RefusalKind { .refused }
+    public var code: String { "tooManyWishlistLinks" }
+    public var arguments: [String: RefusalArgument] { ["limit": .number(WishlistLink.limit)] }
+}
+
 extension ReaderRefusal: Refusal {
     public var kind: RefusalKind { self == .noSuchReader ? .notFound : .refused }
     public var apiCode: String {
@@ -451,4 +457,6 @@ extension AccessCodeRefusal: Refusal {
         case .control: "accessCodeControl"
         }
     }
+
+    public var arguments: [String: RefusalArgument] { ["shortest": .number(Self.shortest)] }
 }

@@ -19,22 +19,7 @@ struct CoverAPI: Sendable {
     }
 
     private func cover(_ request: Request, _ context: KioskContext) async throws -> Response {
-        let edition = try context.id("edition", of: Edition.self)
-        guard let kept = try await context.library.keptCover(of: edition) else {
-            throw RequestRefusal.notFound("cover")
-        }
-        // The bytes are not trusted. The sandbox prevents a cover that is opened in a tab of its own from running
-        // scripts.
-        var headers: HTTPFields = [
-            .eTag: kept.tag, .cacheControl: "private, no-cache", .contentSecurityPolicy: "default-src 'none'; sandbox",
-            .xContentTypeOptions: "nosniff",
-        ]
-        if request.headers[.ifNoneMatch] == kept.tag { return Response(status: .notModified, headers: headers) }
-        guard let bytes = try await context.library.cover(of: edition), let type = PictureType(bytes) else {
-            throw RequestRefusal.notFound("cover")
-        }
-        headers[.contentType] = type.rawValue
-        return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
+        try await context.library.coverResponse(context.id("edition", of: Edition.self), request)
     }
 
     private func keep(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
@@ -83,6 +68,27 @@ struct CoverAPI: Sendable {
         let kept = try await context.library.keptCover(of: book.edition.id)
         let cover: JSONValue = kept.map { ["own": .bool($0.isOwn), "bytes": .integer($0.bytes)] } ?? .null
         return JSONResponse(book.json.appending([("cover", cover)]).with(change: nil))
+    }
+}
+
+extension Covers {
+    /// Returns the response with an edition's cover.
+    ///
+    /// - Throws: ``RequestRefusal`` (404) if there is none.
+    func coverResponse(_ edition: ID<Edition>, _ request: Request) async throws -> Response {
+        guard let kept = try await keptCover(of: edition) else { throw RequestRefusal.notFound("cover") }
+        // The bytes are not trusted. The sandbox prevents a cover that is opened in a tab of its own from running
+        // scripts.
+        var headers: HTTPFields = [
+            .eTag: kept.tag, .cacheControl: "private, no-cache", .contentSecurityPolicy: "default-src 'none'; sandbox",
+            .xContentTypeOptions: "nosniff",
+        ]
+        if request.headers[.ifNoneMatch] == kept.tag { return Response(status: .notModified, headers: headers) }
+        guard let bytes = try await cover(of: edition), let type = PictureType(bytes) else {
+            throw RequestRefusal.notFound("cover")
+        }
+        headers[.contentType] = type.rawValue
+        return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
     }
 }
 

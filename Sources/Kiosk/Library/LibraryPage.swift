@@ -36,6 +36,7 @@ struct LibraryPage: Sendable {
             "otherLook": address.setting(.view, address.isGrid ? nil : "grid"), "panel": address.panel,
             "statuses": Copy.Status.allCases.map { ["code": $0.rawValue, "label": texts("common.\($0.rawValue)")] },
         ]
+        if query.isOnWishlist == true { view["isWishlistView"] = true }
         if let reversed = address.reversed { view["reversed"] = reversed }
         if !address.ignored.isEmpty {
             let parts = address.ignored.map { String($0.query.dropFirst($0.place.lowerBound).prefix($0.place.count)) }

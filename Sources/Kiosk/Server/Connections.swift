@@ -113,6 +113,14 @@ final class Connections: Sendable {
         for connection in over { connection.channel.close(promise: nil) }
     }
 
+    /// Closes the connections to an address of this machine, including their event streams.
+    func close(to address: String) {
+        let over = state.withLock { state in
+            state.open.values.filter { $0.channel.localAddress?.ipAddress.map(HostNames.plain) == address }
+        }
+        for connection in over { connection.channel.close(promise: nil) }
+    }
+
     private func remove(_ id: ObjectIdentifier) { state.withLock { _ = $0.open.removeValue(forKey: id) } }
 
     var count: Int { state.withLock { $0.open.count } }

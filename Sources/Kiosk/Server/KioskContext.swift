@@ -21,6 +21,8 @@ struct KioskContext: RequestContext {
     var acceptsGzip = false
     /// The caller, which ``Authenticator`` sets.
     var caller = Caller.stranger
+    /// True if the request was certainly sent from this machine, by somebody who therefore needs no sign-in.
+    var isAtMachine: Bool { caller == .household && signIn == nil }
     /// The value of ``EventHub/changes`` when the request arrived. The response shows the library as it was at that
     /// change or later.
     var change = 0

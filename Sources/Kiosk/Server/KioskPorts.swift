@@ -5,7 +5,7 @@ import Station
 /// Everything that the kiosk needs from a library.
 public typealias KioskLibrary = Access & Annotations & Authors & BookEntry & CaptureQueue & Covers & EditableShelf
     & History & HubQueue & Labels & LibrarySettings & LibraryWatch & PairedStations & Readers & ReadingLog
-    & SavedFilters & Search & Stats
+    & SavedFilters & Search & Stats & WishlistLinks
 
 /// The kiosk's dependencies, which the program puts together.
 public struct KioskPorts: Sendable {
@@ -32,6 +32,8 @@ public struct KioskPorts: Sendable {
     public var fetchCover: (any CoverFetch)?
     /// Imports files that browsers send; `nil` if the service cannot.
     public var importFile: (any FileImport)?
+    /// The choice of further addresses to listen on; `nil` if it cannot be made on a page.
+    public var network: NetworkChoice?
     /// The backups, exports and program settings for the Settings page.
     public var maintenance = Maintenance()
 

@@ -20,6 +20,13 @@ public final class KioskServer: Sendable {
         public var isBehindProxy = false
         /// The program's version, which pages and /healthz show.
         public var version = ""
+        /// The option or variable that determines ``address``, such as "--listen"; `nil` if the service listens on
+        /// loopback, and on the addresses that a person chooses on a page (``KioskPorts/network``).
+        public var addressSource: String?
+        /// Returns this machine's addresses on its networks.
+        var ownAddresses: @Sendable () -> [MachineAddress] = MachineAddress.all
+        /// The time after which the machine's addresses are compared with the choice again.
+        var addressInterval: Duration = .seconds(5)
         var limits = ConnectionLimits()
         /// The time that running requests have to finish when the service stops.
         var shutdownTime: Duration = .seconds(3)
@@ -59,20 +66,26 @@ public final class KioskServer: Sendable {
                 return try await route.handler(request, context)
             }
         }
-        let application = Application(
-            router: router,
-            server: .guarded(configuration.limits, parts.connections),
-            configuration: .init(
-                address: .hostname(configuration.address, port: configuration.port), serverName: nil),
-            onServerRunning: { channel in
-                _ = isListening.exchange(true)
-                await started(channel.localAddress?.port ?? 0)
-            },
-            logger: logger)
+        let responder = router.buildResponder()
+        let makeServer: NetworkListeners.MakeServer = { address, port, started in
+            Application(
+                responder: responder, server: .guarded(configuration.limits, parts.connections),
+                configuration: .init(address: .hostname(address, port: port), serverName: nil),
+                onServerRunning: started, logger: logger)
+        }
+        let application = makeServer(configuration.address, configuration.port) { channel in
+            _ = isListening.exchange(true)
+            let port = channel.localAddress?.port ?? 0
+            await parts.listeners.start(on: port)
+            await started(port)
+        }
         // Services are stopped in reverse order. The background tasks therefore stop first, while requests are still
         // served.
+        let others = NetworkListening(listeners: parts.listeners, makeServer: makeServer)
         var services = ServiceGroupConfiguration(
-            services: [.init(service: application), .init(service: BackgroundTasks(parts: parts))], logger: logger)
+            services: [
+                .init(service: application), .init(service: others), .init(service: BackgroundTasks(parts: parts)),
+            ], logger: logger)
         services.maximumGracefulShutdownDuration = configuration.shutdownTime
         group = ServiceGroup(configuration: services)
     }
@@ -173,6 +186,8 @@ private struct BackgroundTasks: Service, CustomStringConvertible {
         for await change in changes {
             parts.events.libraryChanged(change)
             parts.ports.station.libraryChanged()
+            // Another program may have removed the access code.
+            await parts.listeners.update()
             do {
                 try await parts.authenticator.closeEndedConnections()
             } catch {
@@ -198,6 +213,8 @@ struct KioskParts: Sendable {
     let events: EventHub
     let connections: Connections
     let authenticator: Authenticator
+    let listeners: NetworkListeners
+    let wrongTokens = WrongTokens()
     let uploads = PhotoUploads()
     let imports: ImportDesk
     let searches = RecentAnswers<FoundEditions>()
@@ -219,5 +236,6 @@ struct KioskParts: Sendable {
             ports: ports,
             crossSite: CrossSite(names: HostNames(address: configuration.address, names: configuration.names)),
             connections: connections, isBehindProxy: configuration.isBehindProxy, logger: logger)
+        listeners = NetworkListeners(configuration, ports: ports, connections: connections, logger: logger)
     }
 }

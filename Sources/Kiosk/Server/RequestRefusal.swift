@@ -27,12 +27,11 @@ struct RequestRefusal: Refusal {
 extension RequestRefusal {
     /// The codes of the refusals that only the web interface issues.
     enum Code: String {
-        case badBooks, badField, badHost, badJSON, badNumber, badQuery, badTarget, changed, field, foreignHost
-        case foreignOrigin, importBusy, inUse, missingField, moreThanAsked, noBarCode, noCode, noPhotos, noPicture,
-            noPrint, noWords
-        case notFile, notInTrash, notJPEG, notJSON, notPhoto, notPicture, notThere, notYours, owned, refused
-        case signInNeeded, throttled, tooLarge, tooManyWatch, unknownField, unknownToken, unsoundPicture, wrongCode,
-            wrongMethod
+        case badBooks, badField, badHost, badJSON, badNumber, badQuery, badTarget, changed, elsewhere, field, fixed
+        case foreignHost, foreignOrigin, importBusy, inUse, missingField, moreThanAsked, noAddress, noBarCode, noCode
+        case noPhotos, noPicture, noPrint, noWords, notFile, notInTrash, notJPEG, notJSON, notPhoto, notPicture
+        case notThere, notYours, owned, refused, signInNeeded, throttled, tooLarge, tooManyWatch, unknownField
+        case unknownToken, unsoundPicture, wrongCode, wrongMethod, wrongOldCode
         case wrongPIN
 
         /// The HTTP status for this code. ``RefusalKind`` has the statuses of all other refusals.
@@ -41,13 +40,14 @@ extension RequestRefusal {
             case .badField, .badHost, .badJSON, .badNumber, .badQuery, .badTarget, .missingField, .unknownField:
                 .badRequest
             case .signInNeeded, .unknownToken, .wrongCode: .unauthorized
-            case .foreignHost, .foreignOrigin, .noCode, .notYours, .wrongPIN: .forbidden
+            case .elsewhere, .foreignHost, .foreignOrigin, .noCode, .notYours, .wrongOldCode, .wrongPIN: .forbidden
             case .notThere: .notFound
             case .wrongMethod: .methodNotAllowed
-            case .changed, .importBusy, .inUse, .owned: .conflict
+            case .changed, .fixed, .importBusy, .inUse, .owned: .conflict
             case .tooLarge: .contentTooLarge
             case .notFile, .notJPEG, .notJSON, .notPhoto, .notPicture: .unsupportedMediaType
-            case .badBooks, .field, .moreThanAsked, .noBarCode, .noWords, .notInTrash, .refused, .unsoundPicture:
+            case .badBooks, .field, .moreThanAsked, .noAddress, .noBarCode, .noWords, .notInTrash, .refused,
+                .unsoundPicture:
                 .unprocessableContent
             case .throttled: .tooManyRequests
             case .noPhotos, .noPicture, .noPrint, .tooManyWatch: .serviceUnavailable

@@ -34,12 +34,16 @@ extension KioskParts {
             ChangesPage(parts: self).routes,
             KeysPage(parts: self).routes,
             SignInPage(parts: self).routes,
+            WishlistLinksPage(parts: self).routes,
+            SharedWishlist(parts: self).routes,
         ].flatMap(\.self)
     }
 
     private var apiRoutes: [Route] {
         [
             AccessAPI(parts: self).routes,
+            NetworkAPI(parts: self).routes,
+            WishlistLinksAPI(parts: self).routes,
             StationRoutes(parts: self).routes,
             PreviewRoutes(parts: self).routes,
             EventRoutes(events: events, run: run).routes,

@@ -7,6 +7,9 @@ import Hummingbird
 public struct Maintenance: Sendable {
     /// Returns the program's effective settings with secrets masked.
     public var settings: @Sendable () async throws -> [ProgramSetting] = { [] }
+    /// Stores one of the settings that have a control, or removes it (`nil`). It applies from the next start on. `nil`
+    /// if settings cannot be stored. It throws ``KioskError`` for a value that is not allowed.
+    public var set: (@Sendable (_ name: String, _ value: String?) throws -> Void)?
     /// The sources that this machine may ask whatever is set in the library; `nil` if the library decides.
     public var sourceOrder: SourceOrder?
     /// Checks the sources in the same way as `scan doctor`. The check takes a few seconds.
@@ -41,13 +44,27 @@ public struct ProgramSetting: Sendable, Equatable {
     public var origin: String
     /// The purpose of the setting in one line of English.
     public var explanation: String
+    /// The way in which a person changes the setting on a page; `nil` if it is changed only on this machine, because a
+    /// wrong value could do harm.
+    public var control: Control?
 
-    public init(name: String, value: String?, origin: String, explanation: String) {
+    public enum Control: Sendable {
+        case toggle
+        case text
+        /// A text that is never shown.
+        case secret
+    }
+
+    public init(name: String, value: String?, origin: String, explanation: String, control: Control? = nil) {
         self.name = name
         self.value = value
         self.origin = origin
         self.explanation = explanation
+        self.control = control
     }
+
+    /// True if an option or a variable decides, so that storing a value would have no effect.
+    var isFixed: Bool { origin == "flag" || origin == "environment" }
 
     var json: JSONValue {
         [

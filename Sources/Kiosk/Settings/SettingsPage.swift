@@ -21,6 +21,7 @@ struct SettingsPage: Sendable {
             "canExport": maintenance.export != nil,
             "canImport": parts.ports.importFile != nil,
         ]
+        view["otherDevices"] = try await parts.otherDevices(context)
         let attempts = try await context.library.signInAttempts(limit: SignInAttempt.kept)
         view["hasAttempts"] = !attempts.isEmpty
         view["attempts"] = attempts.map { attempt -> View in
@@ -32,14 +33,13 @@ struct SettingsPage: Sendable {
         }
         let program = try await maintenance.settings()
         view["hasProgram"] = !program.isEmpty
-        view["program"] = program.map { setting -> View in
-            let (explanation, language) = texts.explanation(of: setting)
-            return [
-                "name": setting.name, "value": setting.value?.cleanedLine ?? "–",
-                "origin": texts("settings.origin.\(setting.origin)"), "explanation": explanation,
-                "explanationLanguage": language.rawValue,
-            ]
+        let isChangeable = { (setting: ProgramSetting) in
+            setting.control != nil && !setting.isFixed && maintenance.set != nil
         }
+        view["program"] = program.filter { !isChangeable($0) }.map(texts.view)
+        let controls = program.filter(isChangeable).map(texts.view)
+        view["hasControls"] = !controls.isEmpty
+        view["controls"] = controls
         let order = stored[LibrarySetting.sources.rawValue].map(SourceOrder.init(stored:)) ?? .standard
         view["sources"] = texts.views(of: maintenance.sourceOrder ?? order, isFixed: maintenance.sourceOrder != nil)
         if maintenance.sourceOrder != nil { view["areSourcesFixed"] = true }
@@ -82,6 +82,27 @@ extension Texts {
             return (setting.explanation, .english)
         }
         return (self("settings.program_catalogueURL", ["name": self.source(source)]), language)
+    }
+
+    /// Returns the values of one of the program's settings.
+    fileprivate func view(of setting: ProgramSetting) -> View {
+        var view: View = [
+            "name": setting.name, "value": setting.value?.cleanedLine ?? "–",
+            "origin": self("settings.origin.\(setting.origin)"),
+        ]
+        let (explanation, language) = explanation(of: setting)
+        (view["explanation"], view["explanationLanguage"]) = (explanation, language.rawValue)
+        if setting.control != nil { view["label"] = self("settings.change_\(setting.name)") }
+        switch setting.control {
+        case .toggle:
+            let isOn = setting.value == "1"
+            view["switch"] =
+                ["isOn": isOn, "checked": isOn ? "true" : "false", "other": isOn ? "false" : "true"] as View
+        case .text: view["text"] = ["current": setting.value ?? ""] as View
+        case .secret: view["secret"] = ["current": setting.value ?? self("settings.notSet")] as View
+        case nil: break
+        }
+        return view
     }
 
     /// Returns a row for each source: those that are switched on, in their order, then the others. The acts of a row
@@ -133,6 +154,7 @@ struct SettingsAPI: Sendable {
         [
             Route(.get, "/api/settings", for: .household, list),
             Route(.put, "/api/settings/:name", for: .household, set),
+            Route(.put, "/api/program-settings/:name", for: .household, setProgram),
         ]
     }
 
@@ -170,6 +192,24 @@ struct SettingsAPI: Sendable {
                 text = given.isEmpty ? nil : given
             }
         }
+    }
+
+    /// Stores one of the program's settings, which applies from the next start on.
+    private func setProgram(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
+        let name = try context.parameters.require("name")
+        let maintenance = parts.ports.maintenance
+        let setting = try await maintenance.settings().first { $0.name == name && $0.control != nil }
+        guard let setting, let set = maintenance.set else { throw RequestRefusal.notFound("setting") }
+        let value = try await request.json(NewValue.self).text?.cleanedLine
+        guard !setting.isFixed else {
+            let by = parts.pages.texts(context)("settings.origin.\(setting.origin)")
+            throw RequestRefusal(.fixed, "The value is set with the \(setting.origin).", values: ["by": by])
+        }
+        guard value?.utf8.count ?? 0 <= 1000 else {
+            throw FieldRefusal(field: "value", cause: TextRefusal.farTooLong(what: "value", limit: 1000))
+        }
+        try set(name, value)
+        return JSONResponse(["name": .string(name), "stored": .bool(true)])
     }
 
     private func set(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {

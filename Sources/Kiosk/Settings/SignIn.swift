@@ -121,7 +121,7 @@ extension RequestRefusal {
                 headers: [.retryAfter: String(seconds)], values: ["seconds": String(seconds)])
         case .noCode:
             self.init(
-                .noCode, "No access code is set. To set one, run 'scan kiosk code' at the station.")
+                .noCode, "No access code is set. Set one in Settings at the station, or with 'scan kiosk code'.")
         }
     }
 }

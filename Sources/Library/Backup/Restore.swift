@@ -10,9 +10,10 @@ extension LibraryFile {
     /// never deleted.
     ///
     /// The settings for network access come from the previous library, not from the backup: the access code is that of
-    /// the previous library, a station that it has revoked stays revoked, and guests may view the kiosk's pages only if
-    /// they may in the previous library. All sign-ins end. If the previous library cannot be read, the access code is
-    /// removed, all stations are revoked, and guests may not view the pages (``CopyReport/isAccessClosed``).
+    /// the previous library, a station or a wishlist link that it has revoked stays revoked, and guests may view the
+    /// kiosk's pages only if they may in the previous library. All sign-ins end. If the previous library cannot be read,
+    /// the access code is removed, all stations and links are revoked, and guests may not view the pages
+    /// (``CopyReport/isAccessClosed``).
     ///
     /// - Parameters:
     ///   - backup: the path of a file that ``backup(to:force:progress:)`` has made, or of a library.
@@ -109,9 +110,10 @@ extension LibraryLocation {
     }
 }
 
-/// The network access of a library: its access code, its counts of wrong codes, its sign-in attempts, its stations, and
-/// whether guests may view the kiosk's pages. A restore takes these from the library that it replaces, because codes
-/// may have been changed, stations revoked and guests excluded since the backup was made.
+/// The network access of a library: its access code, its counts of wrong codes, its sign-in attempts, its stations, its
+/// wishlist links, and whether guests may view the kiosk's pages. A restore takes these from the library that it
+/// replaces, because codes may have been changed, stations and links revoked and guests excluded since the backup was
+/// made.
 struct RestoredAccess: Sendable {
     private struct StationToken: Sendable {
         var selector: String
@@ -123,6 +125,8 @@ struct RestoredAccess: Sendable {
     private var wrongCodes: [StatementArguments] = []
     private var attempts: [StatementArguments] = []
     private var stations: [String: StationToken] = [:]
+    /// The links, each with the id of its reader.
+    private var links: [StatementArguments] = []
     private var guestView: String?
 
     /// Reads the access of a library that no process has open.
@@ -159,16 +163,29 @@ struct RestoredAccess: Sendable {
                     selector: row["selector"], hash: row["hash"], revoked: row["revoked"])
             }
         }
+        if try db.tableExists("wishlistLink") {
+            links = try db.rows(
+                """
+                SELECT wishlistLink.uuid, token, wishlistLink.created, used, reader.uuid AS readerID
+                FROM wishlistLink JOIN reader ON reader.id = reader ORDER BY wishlistLink.id
+                """
+            ).map {
+                [
+                    $0["uuid"] as String, $0["token"] as Data, $0["created"] as Int64, $0["used"] as Int64?,
+                    $0["readerID"] as String,
+                ]
+            }
+        }
         guestView = try storedSetting(db, LibrarySetting.guestView.rawValue)
     }
 
     /// Applies `access` to a copy of a library that no process has open. Ends the copy's sign-ins, and replaces its
-    /// access code, its counts of wrong codes, its sign-in attempts and its setting for guests. A station that `access`
-    /// contains gets the token and the state (paired or revoked) that it has in `access`. All other stations are
+    /// access code, its counts of wrong codes, its sign-in attempts, its wishlist links and its setting for guests. A
+    /// station that `access` contains gets the token and the state (paired or revoked) that it has in `access`. All other stations are
     /// revoked.
     ///
     /// - Parameter access: the access to apply; `nil` closes all access.
-    /// - Returns: true if a code was removed, a station revoked or guests excluded because `access` is `nil`.
+    /// - Returns: true if a code was removed, a station or link revoked or guests excluded because `access` is `nil`.
     static func apply(_ access: RestoredAccess?, to path: String, at now: Date) throws -> Bool {
         let file = try DatabaseQueue(path: path, configuration: LibraryFile.configuration())
         defer { try? file.close() }
@@ -197,6 +214,17 @@ struct RestoredAccess: Sendable {
                 try db.run("DELETE FROM signInAttempt")
                 for attempt in access.attempts {
                     try db.run("INSERT INTO signInAttempt (at, address, device, isRight) VALUES (?, ?, ?, ?)", attempt)
+                }
+            }
+            if try db.tableExists("wishlistLink") {
+                isClosed = try isClosed || access == nil && db.row("SELECT 1 FROM wishlistLink") != nil
+                try db.run("DELETE FROM wishlistLink")
+                for link in access?.links ?? [] {
+                    try db.run(
+                        """
+                        INSERT INTO wishlistLink (uuid, token, created, used, reader)
+                        SELECT ?, ?, ?, ?, id FROM reader WHERE uuid = ?
+                        """, link)
                 }
             }
             guard try db.tableExists("station") else { return isClosed }

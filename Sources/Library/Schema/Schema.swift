@@ -18,6 +18,7 @@ enum Schema {
         ("8 readers", addReaders),
         ("9 saved filters", addSavedFilters),
         ("10 facts of copies", addCopyFacts),
+        ("11 wishlist links", createWishlistLinks),
     ]
 
     @Sendable private static func migrateToVersion6(_ db: Database) throws {

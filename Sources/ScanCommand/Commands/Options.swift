@@ -22,8 +22,9 @@ struct PathOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The reader.", valueName: "name", visibility: .hidden), completion: .values(.reader))
     var reader: String?
 
-    func settings() throws -> Settings {
-        var flags: [Setting: String] = [:]
+    /// - Parameter flags: the values of further options of the command.
+    func settings(_ flags: [Setting: String] = [:]) throws -> Settings {
+        var flags = flags
         flags[.library] = library
         flags[.index] = index
         flags[.reader] = reader

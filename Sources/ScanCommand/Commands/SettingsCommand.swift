@@ -132,10 +132,7 @@ struct SettingsCommand: AsyncParsableCommand {
         private func set(_ setting: Setting, to given: String) throws {
             let isRelative = setting.isPath && !given.hasPrefix("/")
             let file = SettingsFile(path: Paths(environment: ProcessInfo.processInfo.environment).settingsFile)
-            var values = try file.read()
-            values[setting] = isRelative ? FileManager.default.currentDirectoryPath + "/" + given : given
-            try Wiring.check(values)
-            try file.write(values)
+            try file.change(setting, to: isRelative ? FileManager.default.currentDirectoryPath + "/" + given : given)
             Output.shared.printNotice("\(setting.rawValue) is set in \(file.path).")
         }
 

@@ -24,8 +24,8 @@ struct KioskCommand: AsyncParsableCommand {
               scan kiosk --device Logitech --scanner /dev/input/by-id/usb-...-kbd
               rpicam-vid -t 0 --codec mjpeg -n -o - | scan kiosk --frames -
 
-            To listen on another address, first set an access code. Other devices sign
-            in with it:
+            To use it on other devices, open Settings in a browser on this machine, set
+            an access code, and choose who may reach the pages. Or, in the terminal:
 
               scan kiosk code
               scan kiosk --listen 0.0.0.0
@@ -38,8 +38,11 @@ struct KioskCommand: AsyncParsableCommand {
             """,
         subcommands: [KioskCodeCommand.self, KioskAttemptsCommand.self])
 
-    @Option(help: ArgumentHelp("The address of this machine to listen on.", valueName: "address"))
-    var listen = "127.0.0.1"
+    @Option(
+        help: ArgumentHelp(
+            "The address of this machine to listen on; by default 127.0.0.1, and those chosen in Settings.",
+            valueName: "address"))
+    var listen: String?
 
     @Option(help: ArgumentHelp("The port to listen on; 0 for any free port.", valueName: "number"))
     var port = 8278
@@ -68,6 +71,13 @@ struct KioskCommand: AsyncParsableCommand {
         try ListenCheck.check(listen: listen, names: names)
     }
 
+    /// The settings, with those of the command's options.
+    private func settings() throws -> Settings {
+        var flags: [Setting: String] = [:]
+        flags[.listen] = listen
+        return try paths.settings(flags)
+    }
+
     func run() async throws {
         let restore = ServiceRestore()
         repeat { try await serve(restore) } while restore.beginsAgain
@@ -75,10 +85,12 @@ struct KioskCommand: AsyncParsableCommand {
 
     /// Serves until a signal ends the service, or until a restore is requested and the library has been replaced.
     private func serve(_ restore: ServiceRestore) async throws {
-        let wiring = try Wiring(settings: paths.settings())
+        let wiring = try Wiring(settings: settings())
+        var configuration = try configuration(wiring.settings)
+        configuration.port = restore.port ?? configuration.port
         // Each browser chooses its reader.
         let library = try wiring.openLibrary(for: nil)
-        try await ListenCheck.requireCode(for: listen, behindProxy: behindProxy, of: library)
+        try await ListenCheck.requireCode(for: configuration.address, behindProxy: behindProxy, of: library)
         let logger = Self.logger()
         library.onError { logger.warning("\($0.oneLine)") }
         let preview = noCamera ? nil : PreviewFeed()
@@ -94,7 +106,8 @@ struct KioskCommand: AsyncParsableCommand {
         var ports = KioskPorts(library: library, station: station)
         ports.device = library.device
         ports.preview = preview
-        ports.maintenance = wiring.maintenance(library)
+        if configuration.addressSource == nil { ports.network = Self.networkChoice(wiring.settings.paths.settingsFile) }
+        ports.maintenance = wiring.maintenance(library, settings: settings)
         restore.offer(library, in: &ports.maintenance)
         ports.records = lookup
         if let path = library.path { ports.importFile = BrowserImport(folder: folder(of: path)) }
@@ -108,12 +121,12 @@ struct KioskCommand: AsyncParsableCommand {
             logger.notice("tesseract is not installed, so titles are not read from photos")
         }
         let watchdog = Watchdog(try ServiceNotice())
-        var configuration = configuration
-        configuration.port = restore.port ?? configuration.port
-        let server = try KioskServer(configuration, ports: ports, logger: logger) { port in
+        let server = try KioskServer(configuration, ports: ports, logger: logger) {
+            [address = configuration.address] port in
             restore.port = port
-            started(port)
-            watchdog.ready("At \(address(port))")
+            let address = Self.address(address, port)
+            Output.shared.printNotice("The kiosk is at \(address)")
+            watchdog.ready("At \(address)")
         }
 
         Interrupts.handle { nil }
@@ -166,18 +179,35 @@ struct KioskCommand: AsyncParsableCommand {
     /// library.
     private static let lastWrite: Duration = .seconds(1)
 
-    private var configuration: KioskServer.Configuration {
+    /// Only an option or a variable replaces the loopback address. The addresses that a person chooses in Settings, which
+    /// are in the settings file, are added to it.
+    private func configuration(_ settings: Settings) throws -> KioskServer.Configuration {
         var configuration = KioskServer.Configuration()
-        (configuration.address, configuration.port, configuration.names) = (listen, port, names)
+        (configuration.port, configuration.names) = (port, names)
         configuration.isBehindProxy = behindProxy
         configuration.version = productVersion
+        switch settings.level(of: .listen) {
+        case .flag: configuration.addressSource = "--listen"
+        case .environment: configuration.addressSource = Setting.listen.environmentName
+        case .file, .standard:
+            if behindProxy { configuration.addressSource = "--behind-proxy" }
+            return configuration
+        }
+        configuration.address = settings[.listen] ?? configuration.address
+        try ListenCheck.check(configuration.address, as: configuration.addressSource ?? "--listen")
         return configuration
     }
 
-    private func started(_ port: Int) { Output.shared.printNotice("The kiosk is at \(address(port))") }
+    /// - Parameter path: the settings file.
+    private static func networkChoice(_ path: String) -> NetworkChoice {
+        let file = SettingsFile(path: path)
+        return NetworkChoice(
+            stored: { try file.read()[.listen].flatMap { ListenCheck.isLoopback($0) ? nil : $0 } },
+            store: { choice in try file.change(.listen, to: choice) })
+    }
 
-    private func address(_ port: Int) -> String {
-        "http://\(listen.contains(":") ? "[\(listen)]" : listen):\(port)/"
+    private static func address(_ host: String, _ port: Int) -> String {
+        "http://\(host.contains(":") ? "[\(host)]" : host):\(port)/"
     }
 
     /// Makes a logger that writes to standard error.
@@ -223,17 +253,27 @@ extension KioskCommand {
 /// Checks the addresses and the access code before the kiosk listens.
 enum ListenCheck {
     /// - Throws: `ValidationError` if `listen` is not an address to listen on, or if a name is not a host name.
-    static func check(listen: String, names: [String]) throws {
-        if listen != "localhost", bytes(of: listen) == nil {
-            throw ValidationError(
-                "--listen must be an address of this machine, such as 192.168.1.5, or 0.0.0.0 for all its addresses; it is "
-                    + "\"\(listen.oneLine)\". To give a host name, use --name.")
+    static func check(listen: String?, names: [String]) throws {
+        do {
+            if let listen { try check(listen, as: "--listen") }
+        } catch {
+            throw ValidationError("\(error)")
         }
         for name in names where !isHostName(name) {
             throw ValidationError(
                 "--name must be a host name without scheme, port and path, such as shelf.example, but it is \"\(name.oneLine)\"."
             )
         }
+    }
+
+    /// - Parameter name: the option, variable or setting.
+    /// - Throws: ``CommandError`` if the value is not an address to listen on.
+    static func check(_ listen: String, as name: String) throws(CommandError) {
+        guard listen != "localhost", bytes(of: listen) == nil else { return }
+        throw CommandError(
+            .configuration,
+            "\(name) must be an address of this machine, such as 192.168.1.5, or 0.0.0.0 for all its addresses; it is "
+                + "\"\(listen.oneLine)\". To give a host name, use --name.")
     }
 
     /// Requires an access code unless only this machine has access.

@@ -5,17 +5,29 @@ import Foundation
 import Kiosk
 import Library
 import Logging
+import Lookup
 
 extension Wiring {
     /// Returns the values and functions that the kiosk's Settings page offers besides the library's own settings.
-    func maintenance(_ library: LibraryFile) -> Maintenance {
+    ///
+    /// - Parameter present: returns the settings with which the service would start now.
+    func maintenance(
+        _ library: LibraryFile, settings present: @escaping @Sendable () throws -> Settings
+    ) -> Maintenance {
         var maintenance = Maintenance()
-        let program = Setting.allCases.filter { $0 != .reader || settings[.reader] != nil }.map { setting in
-            ProgramSetting(
-                name: setting.rawValue, value: settings.shown(setting), origin: settings.level(of: setting).rawValue,
-                explanation: setting.explanation)
+        maintenance.settings = { try present().shownOnPage() }
+        maintenance.set = { [path = settings.paths.settingsFile] name, value in
+            guard let setting = Setting(rawValue: name), setting.control != nil else {
+                throw KioskError(.notFound, "there is no setting \(name) that is changed on a page")
+            }
+            do {
+                try SettingsFile(path: path).change(setting, to: value)
+            } catch let error as CommandError where error.status == .configuration {
+                throw KioskError(.invalid, error.description)
+            } catch let error as LookupConfigurationError {
+                throw KioskError(.invalid, error.description)
+            }
         }
-        maintenance.settings = { program }
         maintenance.sourceOrder = settings.sourceOrder
         maintenance.sources = { await sources(library) }
         maintenance.export = { library, kind in
@@ -54,6 +66,29 @@ extension Wiring {
             let check = SourceChecks.check(finding)
             return SourceStatus(
                 name: check.name, isFine: check.state == .ok, fact: check.fact, next: check.next)
+        }
+    }
+}
+
+extension Settings {
+    fileprivate func shownOnPage() -> [ProgramSetting] {
+        Setting.allCases.filter { $0 != .reader || self[.reader] != nil }.map { setting in
+            ProgramSetting(
+                name: setting.rawValue, value: shown(setting), origin: level(of: setting).rawValue,
+                explanation: setting.explanation, control: setting.control)
+        }
+    }
+}
+
+extension Setting {
+    /// The control on the Settings page. There is none for paths and addresses, with which somebody at another device
+    /// could make the service read, write or ask what it must not, and none for the lists of the terminal.
+    fileprivate var control: ProgramSetting.Control? {
+        switch self {
+        case .offline: .toggle
+        case .contact, .camera, .cameraSize: .text
+        case .googleBooksKey: .secret
+        default: nil
         }
     }
 }

@@ -124,6 +124,16 @@ struct SettingsFile {
         }
     }
 
+    /// Changes one value, or removes it (`nil`).
+    ///
+    /// - Throws: an error if the values do not work together, or if the file cannot be read or written.
+    func change(_ setting: Setting, to value: String?) throws {
+        var values = try read()
+        values[setting] = value
+        try Wiring.check(values)
+        try write(values)
+    }
+
     /// Replaces the file completely or not at all. The settings are on the disk when this function returns.
     func write(_ values: [Setting: String]) throws {
         let encoder = JSONEncoder()
@@ -142,7 +152,7 @@ struct SettingsFile {
 /// file overrides the default.
 enum Setting: String, CaseIterable {
     case library, reader, backupFolder, index, camera, cameraSize, openLibraryURL, googleBooksURL, coversURL,
-        googleBooksKey, contact, caFile, offline
+        googleBooksKey, contact, caFile, offline, listen
     /// The defaults of the lists of books.
     case sort, limit, columns
     /// The addresses of the national catalogues and of the sources for all books.
@@ -172,6 +182,7 @@ enum Setting: String, CaseIterable {
         case .contact: "BOOKPLATE_CONTACT"
         case .caFile: "BOOKPLATE_CA_FILE"
         case .offline: "BOOKPLATE_OFFLINE"
+        case .listen: "BOOKPLATE_LISTEN"
         case .sort: "BOOKPLATE_SORT"
         case .limit: "BOOKPLATE_LIMIT"
         case .columns: "BOOKPLATE_COLUMNS"
@@ -196,6 +207,7 @@ enum Setting: String, CaseIterable {
         case .contact: "an e-mail or web address, sent to the sources so that they can reach you"
         case .caFile: "a PEM file with the certificate authorities to trust instead of the system's"
         case .offline: "1 to turn online lookup off, 0 to turn it on"
+        case .listen: "the address of 'scan kiosk': 127.0.0.1 for this machine alone, 0.0.0.0 for all its networks"
         case .sort: "the order of lists of books: \(ListDefaults.sorts)"
         case .limit: "the maximum number of books in a list (with --json: all)"
         case .columns: "the columns of lists of books, separated by commas"
@@ -219,6 +231,7 @@ enum Setting: String, CaseIterable {
         case .coversURL: "https://covers.openlibrary.org"
         case .backupFolder, .camera, .reader, .googleBooksKey, .contact, .caFile, .sort, .limit, .columns: ""
         case .offline: "0"
+        case .listen: "127.0.0.1"
         default: catalogue.flatMap(LookupConfiguration.publicAddress) ?? ""
         }
     }

@@ -4,6 +4,7 @@ import { attempt } from "./acts.js";
 import { on } from "./events.js";
 import "./fields.js";
 import { toast } from "./messages.js";
+import "./other-devices.js";
 import { callAPI } from "./requests.js";
 import { play, readSounds, setSounds } from "./sounds.js";
 import { formatDate } from "./texts.js";
