@@ -209,17 +209,16 @@ struct FilterPanel: Sendable {
                 // A value that is refused is not in the address.
                 own = try? Period(phrase: value, today: today)
             }
-            func end(_ day: CalendarDay?, _ which: String) -> View {
+            func end(_ day: CalendarDay?, _ which: String, _ label: String) -> View {
                 [
                     "which": which, "value": day?.description ?? "", "shown": day.map(texts.day) ?? "–",
-                    "label": texts("library.\(which)"),
-                    "spoken": "\(texts("library.by_\(name.rawValue)")), \(texts("library.\(which)"))",
+                    "label": label, "spoken": "\(texts("library.by_\(name.rawValue)")), \(label)",
                 ]
             }
             view["days"] =
                 [
                     "key": name.rawValue, "value": own == nil ? "" : value ?? "",
-                    "ends": [end(own?.from, "from"), end(own?.to, "to")],
+                    "ends": [end(own?.from, "from", texts("stats.from")), end(own?.to, "to", texts("stats.to"))],
                 ] as View
             return view
         }

@@ -21,18 +21,20 @@ struct LibraryPage: Sendable {
         let found = try await context.library.books(matching: query)
         // The page requests only covers that exist.
         let covers = try await context.library.keptCovers(among: found.hits.map(\.book.edition.id))
+        let saved = try await saved(address, texts, context)
+        let isSavedFilter = saved.contains { $0["isCurrent"] as? Bool == true }
         var view: View = [
             "q": address.search, "isGrid": address.isGrid, "isTrash": query.inTrash,
             "hits": found.hits.map {
                 LibraryHit(hit: $0, texts: texts, now: now, hasCover: covers.contains($0.book.edition.id))
             },
             "total": Self.total(found, texts), "exactTotal": found.isTotalExact ? String(found.total) : "",
-            "views": views(address, texts, forGuest: context.isGuest), "chosen": chosen(address, texts),
+            "views": views(address, texts, forGuest: context.isGuest, isSavedFilter: isSavedFilter),
+            "chosen": chosen(address, texts),
             "sorts": sorts(address, texts),
             "isReversed": query.isReversed,
             "carried": Self.carried(address, except: [.q, .sort]),
-            "saved": try await saved(address, texts, context), "maySave": maySave(address, context),
-            "filterCount": chosenFilters(address).count == 0 ? "" : String(chosenFilters(address).count),
+            "saved": saved, "maySave": maySave(address, context),
             "otherLook": address.setting(.view, address.isGrid ? nil : "grid"), "panel": address.panel,
             "statuses": Copy.Status.allCases.map { ["code": $0.rawValue, "label": texts("common.\($0.rawValue)")] },
         ]
@@ -42,6 +44,8 @@ struct LibraryPage: Sendable {
             let parts = address.ignored.map { String($0.query.dropFirst($0.place.lowerBound).prefix($0.place.count)) }
             view["ignored"] = texts("library.ignored", ["part": LibraryHit.short(parts.joined(separator: ", "))])
         }
+        let filters = chosenFilters(address)
+        if !filters.isEmpty { view["filterCount"] = String(filters.count) }
         if let next = found.next { view["next"] = address.next(next) }
         let isFiltered = !address.search.isEmpty || !address.chosenFilters.isEmpty
         view["hasRail"] = !context.isGuest && (!found.hits.isEmpty || isFiltered)
@@ -65,10 +69,10 @@ struct LibraryPage: Sendable {
     }
 
     /// Returns the views of the library: all books, the wishlist, favourites and the trash.
-    private func views(_ address: LibraryAddress, _ texts: Texts, forGuest: Bool) -> [View] {
+    private func views(_ address: LibraryAddress, _ texts: Texts, forGuest: Bool, isSavedFilter: Bool) -> [View] {
         let query = address.query
         let all: [(String, LibraryAddress.Name?, Bool)] = [
-            ("all", nil, query.isOnWishlist != true && query.isFavourite != true && !query.inTrash),
+            ("all", nil, !isSavedFilter && query.isOnWishlist != true && query.isFavourite != true && !query.inTrash),
             ("wishlist", .wishlist, query.isOnWishlist == true), ("favourites", .favourite, query.isFavourite == true),
             ("trash", .trash, query.inTrash),
         ]

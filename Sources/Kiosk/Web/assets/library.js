@@ -37,8 +37,10 @@ async function go(params, { keep = true } = {}) {
     // The acts for the trash are different.
     find("bulk").replaceChildren(...page.getElementById("bulk").children);
     if (document.activeElement !== q) q.value = params.get("q") ?? "";
+    // A search can name an order, too.
+    const chosenSort = page.getElementById("sort").value;
     sort.replaceChildren(...page.getElementById("sort").children);
-    sort.value = params.get("sort") ?? "";
+    sort.value = chosenSort;
     showList();
     // Screen readers read changes in an element that stays, but not in an element that is replaced.
     find("announcement").textContent = find("total").textContent;
