@@ -25,12 +25,13 @@ extension Schema {
             hasISBN INTEGER NOT NULL,
             hasCover INTEGER NOT NULL,
             summary INTEGER NOT NULL GENERATED ALWAYS AS (
-                (hasCover = 0) | (hasISBN = 0) << 1 | (publisher IS NULL) << 2 | (year IS NULL) << 3
-                | (pages IS NULL) << 4 | (format IS NULL) << 5 | (series IS NULL) << 6
-                | CASE format WHEN 'physical' THEN 1 WHEN 'digital' THEN 2 WHEN 'audiobook' THEN 3 ELSE 0 END << 7
-                | CASE WHEN pages IS NULL THEN 0 WHEN pages < 150 THEN 1 WHEN pages < 300 THEN 2 WHEN pages < 500 THEN 3
-                    ELSE 4 END << 9
-                | coalesce(year, 0) << 12) STORED
+                -- SQLite gives << and | the same precedence.
+                (hasCover = 0) | ((hasISBN = 0) << 1) | ((publisher IS NULL) << 2) | ((year IS NULL) << 3)
+                | ((pages IS NULL) << 4) | ((format IS NULL) << 5) | ((series IS NULL) << 6)
+                | (CASE format WHEN 'physical' THEN 1 WHEN 'digital' THEN 2 WHEN 'audiobook' THEN 3 ELSE 0 END << 7)
+                | (CASE WHEN pages IS NULL THEN 0 WHEN pages < 150 THEN 1 WHEN pages < 300 THEN 2 WHEN pages < 500 THEN 3
+                    ELSE 4 END << 9)
+                | (coalesce(year, 0) << 12)) STORED
         ) STRICT;
         CREATE INDEX copyFactsByFormat ON copyFacts (format);
         CREATE INDEX copyFactsByYear ON copyFacts (year);
