@@ -33,8 +33,8 @@ function fill() {
     const page = await fetchPanel(find("found").dataset.panel);
     if (mine !== latest || !isOpen()) return;
     const fresh = document.adoptNode(page.getElementById("facets")), old = find("facets");
-    if (old) keepState(old, fresh);
     const focused = document.activeElement, findFocus = old?.contains(focused) ? rememberField(focused) : null;
+    if (old) keepState(old, fresh);
     const host = isWide.matches ? rail : sheet;
     if (old) old.replaceWith(fresh);
     if (fresh.parentElement !== host) host.append(fresh);

@@ -16,9 +16,8 @@ const q = find("q"), sort = find("sort");
 let latest = 0, request;
 const parse = async (answer) => new DOMParser().parseFromString(await answer.text(), "text/html");
 
-async function go(params, { keep = true } = {}) {
-  for (const name of ["after", "limit"]) params.delete(name);
-  for (const [name, value] of [...params]) if (value === "") params.delete(name);
+async function go(wanted, { keep = true } = {}) {
+  const params = new URLSearchParams([...wanted].filter(([name, value]) => value !== "" && name !== "after" && name !== "limit"));
   const address = "/library" + (params.size ? "?" + params : "");
   const mine = ++latest;
   request?.abort();
