@@ -136,6 +136,7 @@ struct BookHead {
                 ?? texts("common.unrated"),
             "marks": marks, "serverNow": now.rfc3339, "pageCount": String(metadata.pageCount ?? 0),
         ]
+        view["tint"] = DrawnCover(of: book.edition, titled: texts.shownTitle(of: book)).colour
         if let subtitle = metadata.subtitle { view["subtitle"] = subtitle }
         // A very long title gets smaller type.
         if texts.shownTitle(of: book).count > 90 { view["isLengthy"] = true }

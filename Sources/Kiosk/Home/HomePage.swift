@@ -145,11 +145,13 @@ struct HomeView: Sendable {
 
     private func book(_ book: Book) -> View {
         let metadata = book.edition.metadata
-        var view: View = [
-            "href": "/books/\(book.id.rawValue)", "bookTitle": texts.title(metadata.title, book.edition.isbn),
+        let title = texts.title(metadata.title, book.edition.isbn)
+        var view = DrawnCover(of: book.edition, titled: title).view
+        view.merge([
+            "href": "/books/\(book.id.rawValue)", "bookTitle": title,
             "bookAuthors": metadata.authorNames.isEmpty
                 ? texts("common.unknownAuthor") : metadata.authorNames.joined(separator: ", ").cleanedLine,
-        ]
+        ]) { $1 }
         if covers.contains(book.edition.id) { view["cover"] = "/covers/\(book.edition.id.rawValue)" }
         return view
     }

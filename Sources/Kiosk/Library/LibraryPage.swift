@@ -39,6 +39,9 @@ struct LibraryPage: Sendable {
             "statuses": Copy.Status.allCases.map { ["code": $0.rawValue, "label": texts("common.\($0.rawValue)")] },
         ]
         if query.isOnWishlist == true { view["isWishlistView"] = true }
+        view["heading"] =
+            query.isOnWishlist == true
+            ? texts("common.wishlist") : query.inTrash ? texts("library.trash") : texts("layout.library")
         if let reversed = address.reversed { view["reversed"] = reversed }
         if !address.ignored.isEmpty {
             let parts = address.ignored.map { String($0.query.dropFirst($0.place.lowerBound).prefix($0.place.count)) }
@@ -227,8 +230,10 @@ final class LibraryHit: Sendable, MustacheParent {
         case "cover": hasCover ? "/covers/\(hit.book.edition.id.rawValue)" : nil
         case "name":
             Self.short(hit.book.edition.metadata.title ?? hit.book.edition.isbn?.hyphenated ?? texts("common.untitled"))
-        case "initial": hit.book.displayTitle.first.map(String.init) ?? ""
+        case "initial": drawnCover.initial
+        case "tint": drawnCover.colour
         case "author": author
+        case "printed": printed
         case "isMarked": hit.match?.field == .title
         case "hasWhy": hit.match.map { $0.field != .title } ?? false
         case "why": hit.match.map { texts("library.in_\($0.field.rawValue)") } ?? ""
@@ -253,6 +258,20 @@ final class LibraryHit: Sendable, MustacheParent {
         case "statusOf": texts.status(hit.book.copy.status, of: texts.shownTitle(of: hit.book))
         default: nil
         }
+    }
+
+    /// The year, the ISBN and the shelf, which are on the printed list.
+    private var printed: String {
+        let metadata = hit.book.edition.metadata
+        return [
+            metadata.publishedDate.map { String($0.year) } ?? metadata.publishedDateText,
+            hit.book.edition.isbn?.hyphenated,
+            hit.book.copy.shelf,
+        ].compactMap { $0.map(Self.short) }.joined(separator: " · ")
+    }
+
+    private var drawnCover: DrawnCover {
+        DrawnCover(of: hit.book.edition, titled: hit.book.edition.metadata.title ?? hit.book.displayTitle)
     }
 
     /// The first four tags, followed by the number of the remaining tags, such as "+3".

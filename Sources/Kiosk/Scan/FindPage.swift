@@ -93,7 +93,8 @@ struct FindPage: Sendable {
         let address = "/api/find/\(search)/\(number)"
         let name = metadata.title?.cleanedLine ?? ""
         var view: View = [
-            "number": String(number), "name": name, "initial": String(name.prefix(1)),
+            "number": String(number), "name": name,
+            "tint": DrawnCover(title: name, language: metadata.language).colour,
             "subtitle": metadata.subtitle?.cleanedLine ?? "",
             "by": metadata.authorNames.map(\.cleanedLine).joined(separator: ", "),
             "facts": facts.compactMap { $0?.cleanedLine }.joined(separator: " · "),

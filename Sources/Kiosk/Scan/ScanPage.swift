@@ -261,9 +261,11 @@ struct ScanRowView: Sendable {
         let name = name(row)
         let year = metadata.publishedDate.map { String($0.year) } ?? metadata.publishedDateText.map(Self.short)
         let source = item.source.map { texts.source($0) }
+        let cover = DrawnCover(title: name, language: metadata.language)
         return [
             "id": row.id.rawValue, "look": row.status.tone, "mark": row.status.mark,
-            "state": label(for: row.status), "name": name, "initial": String(name.prefix(1)),
+            "state": label(for: row.status), "name": name, "tint": cover.colour,
+            "authorNames": Self.short(metadata.authorNames.joined(separator: ", ")),
             "by": [Self.short(metadata.authorNames.joined(separator: ", ")), year ?? ""].filter { !$0.isEmpty }
                 .joined(separator: " · "),
             "line": [metadata.title == nil ? "" : item.isbn.hyphenated, source ?? "", otherPreset(row) ?? ""]
