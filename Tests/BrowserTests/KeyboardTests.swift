@@ -33,7 +33,7 @@ extension `In a browser` {
                     try await browser.touch("#title")
                     try await browser.touchKeys("l")
                     // The first letter is a capital, and a held key offers its variants.
-                    try await browser.touch("#keyboard [data-char=e]", for: 500)
+                    try await browser.touch("#keyboard [data-char=e]", isHeld: true)
                     try await browser.touch("#keyboard .more [data-char=é]")
                     try await browser.touchKeys("a 1.5")
                     #expect(try await browser.value("document.getElementById('title').value") == "Léa 1.5")

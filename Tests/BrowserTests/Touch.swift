@@ -21,36 +21,50 @@ extension Browser {
     }
 
     /// Touches an element, which a finger has to be able to hit: it must be at least 44 px wide and high, within the
-    /// screen, and not covered by another element.
+    /// screen, and not covered by another element. A message that covers it is closed first, with a touch.
     ///
     /// - Parameters:
-    ///   - selector: the element, or the field of a larger label.
-    ///   - milliseconds: the time until the finger is lifted.
-    func touch(_ selector: String, for milliseconds: Int = 20) async throws {
-        let target = try await value(
-            """
-            (() => {
-              const element = document.querySelector(\(Self.quoted(selector)));
-              if (!element) return "is missing";
-              const hit = element.closest("label") ?? element;
-              hit.scrollIntoView({ block: "nearest", inline: "nearest" });
-              let box = hit.getBoundingClientRect();
-              // Scrolling may have put the element below the head or the keyboard.
-              const top = document.querySelector(".bar").getBoundingClientRect().bottom, inDialog = hit.closest("dialog, .bar, [popover]");
-              if (!inDialog && box.top < top) { scrollBy(0, box.top - top - 8); box = hit.getBoundingClientRect(); }
-              const x = box.left + box.width / 2, y = box.top + box.height / 2, there = document.elementFromPoint(x, y);
-              if (box.width < 43.5 || box.height < 43.5) return `is ${Math.round(box.width)} x ${Math.round(box.height)} px`;
-              if (x < 0 || y < 0 || x >= innerWidth || y >= innerHeight) return `is outside at ${x}, ${y}`;
-              if (!hit.contains(there)) return `is covered by ${there?.outerHTML.slice(0, 120)}`;
-              return [x, y].join();
-            })()
-            """, as: String.self)
-        let place = try #require(target).split(separator: ",").compactMap { Double($0) }
-        try #require(place.count == 2, "\(selector) \(target ?? "")")
+    ///   - selector: the element, or the field of a larger label. A link that spans its row counts as large as the row.
+    ///   - isHeld: true to lift the finger only when the variants of a key are shown.
+    func touch(_ selector: String, isHeld: Bool = false) async throws {
+        try await wait("\(selector)", until: "document.querySelector(\(Self.quoted(selector))) !== null")
+        var target = try await target(selector)
+        if target.hasPrefix("message ") {
+            try await tap(at: target)
+            target = try await self.target(selector)
+        }
+        try await tap(at: target, of: selector, isHeld: isHeld)
+    }
+
+    private func tap(at target: String, of selector: String = "a message", isHeld: Bool = false) async throws {
+        let place = target.split(separator: " ").compactMap { Double($0) }
+        try #require(place.count == 2, "\(selector) \(target)")
         try await driver.devTools(
             "Input.dispatchTouchEvent", ["type": "touchStart", "touchPoints": [["x": place[0], "y": place[1]]]])
-        if milliseconds > 20 { try await wait("the held key", until: "document.querySelector('#keyboard .more')") }
+        if isHeld { try await wait("the variants", until: "document.querySelector('#keyboard .more')") }
         try await driver.devTools("Input.dispatchTouchEvent", ["type": "touchEnd", "touchPoints": [] as [Any]])
+    }
+
+    /// Returns the middle of an element as "x y", "message x y" for a message that covers it, or the reason why no
+    /// finger can hit it.
+    private func target(_ selector: String) async throws -> String {
+        let script = """
+            const element = document.querySelector(arguments[0]);
+            const isRow = getComputedStyle(element, "::after").position === "absolute";
+            const hit = element.closest("label") ?? (isRow ? element.closest("li") : element);
+            hit.scrollIntoView({ block: "nearest", inline: "nearest" });
+            let box = hit.getBoundingClientRect();
+            const isFixed = hit.closest("dialog, .bar, [popover]"), top = document.querySelector(".bar").getBoundingClientRect().bottom;
+            if (!isFixed && box.top < top) { scrollBy(0, box.top - top - 8); box = hit.getBoundingClientRect(); }
+            const x = box.left + box.width / 2, y = box.top + box.height / 2, there = document.elementFromPoint(x, y);
+            const message = there?.closest(".toast")?.querySelector("span").getBoundingClientRect();
+            if (message && !hit.closest(".toast")) return `message ${message.left + message.width / 2} ${message.top + message.height / 2}`;
+            if (box.width < 43.5 || box.height < 43.5) return `is only ${Math.round(box.width)} x ${Math.round(box.height)} px large`;
+            if (x < 0 || y < 0 || x >= innerWidth || y >= innerHeight) return `is outside the screen, at ${x}, ${y}`;
+            if (!hit.contains(there)) return `is covered by ${there?.outerHTML.slice(0, 120)}`;
+            return `${x} ${y}`;
+            """
+        return try #require(try await driver.run(script, [selector]) as? String)
     }
 
     /// Types a text by touching the keys of the pages' keyboard, which must be shown.

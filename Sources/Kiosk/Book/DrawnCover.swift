@@ -1,7 +1,7 @@
 import Bookplate
 
-/// The cover that pages draw for a book without a picture: its title and author, or on a small cover only a letter, on a
-/// colour that depends on the title.
+/// The cover that pages draw for a book without a picture: its title and author, or on a small cover only a letter, on
+/// a colour that depends on the title.
 struct DrawnCover {
     let title: String
     /// The code of the book's language; `nil` if it is not known.

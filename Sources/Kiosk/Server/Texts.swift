@@ -123,7 +123,8 @@ enum Language: String, Sendable, CaseIterable {
 // MARK: Dates and times
 
 extension Texts {
-    /// Returns a date as text, such as "17 March 1969", "March 1969" or "1969". In French, the first day of a month is "1er".
+    /// Returns a date as text, such as "17 March 1969", "March 1969" or "1969". In French, the first day of a month is
+    /// "1er".
     func day(_ day: CalendarDay) -> String {
         guard let month = day.month else { return String(day.year) }
         let name = self("dates.month\(month)")

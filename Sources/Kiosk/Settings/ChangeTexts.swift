@@ -2,14 +2,15 @@ import Bookplate
 
 /// The summaries of changes in the language of a page.
 ///
-/// The library stores an English sentence with each change. The texts in changes.json whose keys begin with `form_`, and
-/// those with `act_` for what was done to one book, are the forms of these sentences: the English text is compared with
-/// the sentence, and its values are filled into the text of the page's language. A sentence without a form stays English.
+/// The library stores an English sentence with each change. The texts in changes.json whose keys begin with `form_`,
+/// and those with `act_` for what was done to one book, are the forms of these sentences: the English text is compared
+/// with the sentence, and its values are filled into the text of the page's language. A sentence without a form stays
+/// English.
 struct ChangeTexts: Sendable {
     private let english: Texts
     private let texts: Texts
-    /// The forms by their beginning, each with its key and its English text. The more of a form is fixed, the earlier it
-    /// is compared.
+    /// The forms by their beginning, each with its key and its English text. The more of a form is fixed, the earlier
+    /// it is compared.
     private let forms: [String: [(key: String, pieces: [Piece])]]
 
     private enum Piece: Sendable {

@@ -20,6 +20,8 @@ export function toast(message, { change, redo, isError, link, button: offer } = 
   line.className = isError ? "toast is-error" : "toast";
   const span = document.createElement("span");
   span.textContent = message;
+  // A touch on the text closes the toast, which may cover what a person wants to touch next.
+  span.addEventListener("click", () => { if (!line.matches(".is-whole")) line.remove(); });
   line.append(span);
   if (link) {
     const anchor = document.createElement("a");
