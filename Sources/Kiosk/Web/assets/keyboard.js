@@ -74,7 +74,7 @@ const mayHaveLetters = (field) => field.type !== "number" && !field.matches("[da
 
 function makeRows() {
   if (layer === "pad") {
-    const [first, second] = charsOfPad(field), char = (one) => one ? makeChar(one) : makeGap();
+    const [first, second] = charsOfPad(field), char = (one) => one ? makeKey(one, { char: one }) : makeGap();
     return [
       [...chars("123"), keys.left(), keys.right()], [...chars("456"), mayHaveLetters(field) ? keys.letters() : makeGap(), keys.hide()],
       [...chars("789"), makeGap(), keys.back()], [char(first), makeChar("0"), char(second), keys.enter()],

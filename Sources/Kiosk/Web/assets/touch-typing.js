@@ -8,7 +8,7 @@ const keysAreThere = 10 * 60000;
 /** The fields in which a person types. Dates and times have pickers of the browser. */
 const typed = `:is(textarea, input:not([type]), ${["text", "search", "url", "email", "tel", "password", "number"].map((type) => `[type=${type}]`)})`
   + ":not([readonly], [disabled], [inputmode=none])";
-const pickers = ["date", "month", "week", "time", "datetime-local"].map((type) => `input[type=${type}]`).join();
+const pickers = ["date", "month", "week", "time", "datetime-local"].map((type) => `input[type=${type}]:not([readonly], [disabled])`).join();
 
 /** The keys that the keyboard of the pages has sent. All others come from a real keyboard. */
 export const sentKeys = new WeakSet();
