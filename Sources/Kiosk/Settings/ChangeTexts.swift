@@ -34,7 +34,7 @@ struct ChangeTexts: Sendable {
     /// Returns the summary, with the language that it is in.
     func summary(of change: Change) -> (text: String, language: Language) {
         let summary = change.summary.cleanedLine
-        guard texts.language != .english, let text = translated(summary[...], as: "form_") else {
+        guard texts.language != .english, let text = translated(summary[...], among: "form_") else {
             return (summary, .english)
         }
         return (text, texts.language)
@@ -52,7 +52,7 @@ struct ChangeTexts: Sendable {
         pieces.reduce(0) { if case .fixed(let text) = $1 { $0 + text.count } else { $0 } }
     }
 
-    private func translated(_ sentence: Substring, as beginning: String) -> String? {
+    private func translated(_ sentence: Substring, among beginning: String) -> String? {
         for form in forms[beginning] ?? [] {
             if let values = values(of: sentence, in: form.pieces[...]) { return texts("changes." + form.key, values) }
         }
@@ -86,11 +86,11 @@ struct ChangeTexts: Sendable {
         case "names":
             text.hasPrefix("\"")
                 ? text.dropFirst().split(separator: "\", \"").map { quote($0) }.joined(separator: ", ") : nil
-        case "count": counted(text, "book", as: "common.books")
-        case "items": counted(text, "item", as: "changes.items")
+        case "count": number(text, of: "book").map { texts("common.books", count: $0) }
+        case "items": number(text, of: "item").map { texts("changes.items", count: $0) }
         case "number", "page": Int(text).map { texts.grouped($0) }
         case "amount": amount(text)
-        case "act": translated(text, as: "act_")
+        case "act": translated(text, among: "act_")
         case "setting": LibrarySetting(rawValue: String(text)).map { texts.label(of: $0) }
         case "statuses": statuses(text)
         default: String(text)
@@ -116,12 +116,13 @@ struct ChangeTexts: Sendable {
         return texts("changes.andMore", count: more, ["name": title])
     }
 
-    private func counted(_ text: Substring, _ what: String, as key: String) -> String? {
-        if text == "no \(what)" { return texts(key, count: 0) }
+    /// Returns the number of things: no book, 1 book, 12 books.
+    private func number(_ text: Substring, of what: String) -> Int? {
+        if text == "no \(what)" { return 0 }
         guard let match = text.wholeMatch(of: /(\d+) (\w+)/), match.2 == what || match.2 == "\(what)s" else {
             return nil
         }
-        return Int(match.1).map { texts(key, count: $0) }
+        return Int(match.1)
     }
 
     private func amount(_ text: Substring) -> String? {
