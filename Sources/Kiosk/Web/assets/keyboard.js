@@ -153,14 +153,21 @@ function enter() {
   if (field) resetCase();
 }
 
+let shiftedAt = -Infinity;
+/** Switches between small letters and capitals. A second press within a moment locks the capitals. */
+function shift() {
+  const isDouble = performance.now() - shiftedAt < 350;
+  shiftedAt = performance.now();
+  if (isShifted && isDouble) setCase(true, true);
+  else setCase(!isShifted);
+}
+
 const acts = {
   back: () => { send("Backspace", () => document.execCommand("delete")); resetCase(); },
   enter, hide: () => hideKeyboard(), left: () => move("left"), right: () => move("right"),
   letters: () => { setLayer("letters"); resetCase(); }, symbols: () => setLayer("symbols"),
-  // The second press within a moment locks the capitals.
-  shift: () => { setCase(!isShifted || performance.now() - shiftedAt < 350, isShifted && performance.now() - shiftedAt < 350); shiftedAt = performance.now(); },
+  shift,
 };
-let shiftedAt = -Infinity;
 
 function press(key) {
   const { char, press } = key.dataset;
