@@ -33,8 +33,9 @@ struct SharedWishlist: Sendable {
             "books": found.hits.map { hit -> View in
                 let edition = hit.book.edition
                 let facts = [edition.metadata.publishedDate.map { String($0.year) }, edition.isbn?.hyphenated]
+                let title = texts.shownTitle(of: hit.book)
                 var book: View = [
-                    "title": LibraryHit.short(texts.shownTitle(of: hit.book)),
+                    "title": LibraryHit.short(title), "tint": DrawnCover(of: edition, titled: title).colour,
                     "authors": LibraryHit.short(edition.metadata.authorNames.joined(separator: ", ")),
                     "facts": facts.compactMap(\.self).joined(separator: " · "),
                 ]
