@@ -11,6 +11,7 @@ extension `In a browser` {
             "settings/tags",
             "settings/shelves",
             "settings/authors", "settings/readers", "changes", "wishlist-links", "import", "restore",
+            "library/tidy",
         ]
 
         @Test func `has no serious finding of axe, in light and dark`() async throws {

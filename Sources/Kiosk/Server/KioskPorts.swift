@@ -4,7 +4,7 @@ import Station
 
 /// Everything that the kiosk needs from a library.
 public typealias KioskLibrary = Access & Annotations & Authors & BookEntry & CaptureQueue & Covers & EditableShelf
-    & History & HubQueue & Labels & LibrarySettings & LibraryWatch & PairedStations & Readers & ReadingLog
+    & Editions & History & HubQueue & Labels & LibrarySettings & LibraryWatch & PairedStations & Readers & ReadingLog
     & SavedFilters & Search & Stats & WishlistLinks
 
 /// The kiosk's dependencies, which the program puts together.
