@@ -11,11 +11,6 @@ struct TidyPage: Sendable {
     /// The maximum number of groups on the page. Those that a person merges make room for the next ones.
     private static let maxGroups = 40
 
-    /// The data that the page counts, the most useful first.
-    private static let fields: [MissingField] = [
-        .cover, .isbn, .author, .title, .year, .pages, .publisher, .language, .format, .description, .shelf, .tag,
-    ]
-
     private func page(_ request: Request, _ context: KioskContext) async throws -> Response {
         let texts = parts.pages.texts(context)
         let isWithEditions = try request.queryValue("editions") == "1"
@@ -81,18 +76,14 @@ struct TidyPage: Sendable {
 
     /// Returns each field that some books lack, with their number and the list of these books.
     private func missing(_ library: any KioskLibrary, _ texts: Texts) async throws -> [View] {
-        var found: [View] = []
-        for field in Self.fields {
-            var query = BookQuery()
-            (query.missing, query.limit) = ([field], 1)
-            let results = try await library.books(matching: query)
-            guard results.total > 0 else { continue }
-            found.append([
-                "label": texts("tidy.lacks_\(field.rawValue)"), "address": "/library?missing=\(field.rawValue)",
-                "count": texts.grouped(results.total) + (results.isTotalExact ? "" : "+"),
-            ])
+        let counts = try await library.facets(matching: BookQuery()).missing
+        return MissingField.counted.compactMap { field in
+            guard let count = counts[field], count > 0 else { return nil }
+            return [
+                "label": texts("library.missing_\(field.rawValue)"), "address": "/library?missing=\(field.rawValue)",
+                "count": texts.grouped(count),
+            ]
         }
-        return found
     }
 }
 
