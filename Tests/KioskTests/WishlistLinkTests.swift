@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test func `shows the wishlist to anybody, and nothing else`() async throws {
-        try await withLink { shared in
+        try await withLink { shared async throws in
             for language in ["en", "de", "fr"] {
                 let page = try await shared.kiosk.askAsStranger(
                     "GET", shared.path, [("Accept", "text/html"), ("Accept-Language", language)])
@@ -70,7 +70,7 @@ import Testing
     }
 
     @Test func `is opened as before while guests may browse`() async throws {
-        try await withLink { shared in
+        try await withLink { shared async throws in
             try await shared.kiosk.library.set("guestView", to: "1", at: shared.kiosk.clock.now)
             let page = try await shared.kiosk.askAsStranger("GET", shared.path).body
             #expect(page.contains("The Fifth Season") && !page.contains("Owned Already") && !page.contains("/books/"))
@@ -99,7 +99,7 @@ import Testing
     }
 
     @Test func `that is revoked or wrong is a page that does not exist`() async throws {
-        try await withLink { shared in
+        try await withLink { shared async throws in
             let kiosk = shared.kiosk
             let html = [("Accept", "text/html")]
             #expect(try await kiosk.ask("DELETE", "/api/wishlist-links/\(shared.id)").status == 200)
@@ -115,7 +115,7 @@ import Testing
     }
 
     @Test func `is not found by trying, and the tries cost nothing`() async throws {
-        try await withLink { shared in
+        try await withLink { shared async throws in
             let kiosk = shared.kiosk
             for guess in 0..<20 {
                 let token = String(repeating: "0", count: 30) + "\(guess + 10)"
@@ -130,7 +130,7 @@ import Testing
     }
 
     @Test func `is made, listed and revoked by the household alone, and its token is shown once`() async throws {
-        try await withLink { shared in
+        try await withLink { shared async throws in
             let kiosk = shared.kiosk
             try await kiosk.library.set("guestView", to: "1", at: kiosk.clock.now)
             for (method, path) in [
@@ -155,7 +155,7 @@ import Testing
     }
 
     @Test func `is one of at most ten of a reader, and shows that reader's wishlist`() async throws {
-        try await withLink { shared in
+        try await withLink { shared async throws in
             let kiosk = shared.kiosk
             let anna = try await kiosk.ask("POST", "/api/readers", body: #"{"name": "Anna", "first": "Ben"}"#)
             let header = [("Bookplate-Reader", try #require(anna.text("id")))]
