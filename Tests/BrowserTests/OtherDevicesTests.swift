@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 extension `In a browser` {
-    /// A new machine, and a phone in its network: another address of this machine, from which nothing is this machine's.
+    /// A new machine, and a phone in its network, which uses another address of this machine.
     @Suite(.enabled(if: Network.address != nil, "needs an address beside the loopback's")) struct `A new machine` {
         @Test func `lets a phone in from its page alone, also after a restart, until it shuts it out`() async throws {
             let lan = try #require(Network.address)

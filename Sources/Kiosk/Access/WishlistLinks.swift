@@ -65,8 +65,8 @@ struct WishlistLinksAPI: Sendable {
         return JSONResponse(["revoked": .bool(true)])
     }
 
-    /// Returns the beginning of the service's addresses for other devices. It is the one that the page itself has, unless
-    /// this is a name that means another machine on every machine.
+    /// Returns the beginning of the service's addresses for other devices. It is that of the page itself, unless every
+    /// machine means itself with this name.
     private func base(_ request: Request, _ context: KioskContext) async throws -> String {
         // CrossSite has checked that the Origin is one of the service's own.
         let origin = request.headers[.origin]?.lowercased() ?? ""

@@ -11,8 +11,8 @@ extension LibraryFile {
     ///
     /// The settings for network access come from the previous library, not from the backup: the access code is that of
     /// the previous library, a station or a wishlist link that it has revoked stays revoked, and guests may view the
-    /// kiosk's pages only if they may in the previous library. All sign-ins end. If the previous library cannot be read,
-    /// the access code is removed, all stations and links are revoked, and guests may not view the pages
+    /// kiosk's pages only if they may in the previous library. All sign-ins end. If the previous library cannot be
+    /// read, the access code is removed, all stations and links are revoked, and guests may not view the pages
     /// (``CopyReport/isAccessClosed``).
     ///
     /// - Parameters:
@@ -181,8 +181,8 @@ struct RestoredAccess: Sendable {
 
     /// Applies `access` to a copy of a library that no process has open. Ends the copy's sign-ins, and replaces its
     /// access code, its counts of wrong codes, its sign-in attempts, its wishlist links and its setting for guests. A
-    /// station that `access` contains gets the token and the state (paired or revoked) that it has in `access`. All other stations are
-    /// revoked.
+    /// station that `access` contains gets the token and the state (paired or revoked) that it has in `access`. All
+    /// other stations are revoked.
     ///
     /// - Parameter access: the access to apply; `nil` closes all access.
     /// - Returns: true if a code was removed, a station or link revoked or guests excluded because `access` is `nil`.

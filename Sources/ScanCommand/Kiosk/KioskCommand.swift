@@ -179,8 +179,8 @@ struct KioskCommand: AsyncParsableCommand {
     /// library.
     private static let lastWrite: Duration = .seconds(1)
 
-    /// Only an option or a variable replaces the loopback address. The addresses that a person chooses in Settings, which
-    /// are in the settings file, are added to it.
+    /// Only an option or a variable replaces the loopback address. The addresses that a person chooses in Settings,
+    /// which are in the settings file, are added to it.
     private func configuration(_ settings: Settings) throws -> KioskServer.Configuration {
         var configuration = KioskServer.Configuration()
         (configuration.port, configuration.names) = (port, names)
