@@ -1,3 +1,4 @@
+import Async
 import Bookplate
 import Foundation
 import Synchronization
@@ -40,6 +41,50 @@ import Testing
         try await StatsKiosk.run { kiosk async throws in
             #expect(try await kiosk.ask("PUT", "/api/settings/\(name)", body).status == status)
             #expect(try await kiosk.library.settings().isEmpty)
+        }
+    }
+
+    @Test func `stores the program's settings that are safe to change, and no others`() async throws {
+        let stored = SharedValue<[String: String]>([:])
+        var maintenance = Maintenance()
+        maintenance.settings = {
+            [
+                ProgramSetting(
+                    name: "contact", value: "me@example.org", origin: "file", explanation: "", control: .text),
+                ProgramSetting(name: "offline", value: "1", origin: "default", explanation: "", control: .toggle),
+                ProgramSetting(
+                    name: "googleBooksKey", value: "••••", origin: "file", explanation: "", control: .secret),
+                ProgramSetting(name: "camera", value: "c920", origin: "environment", explanation: "", control: .text),
+                ProgramSetting(name: "library", value: "/library", origin: "file", explanation: "the file"),
+            ]
+        }
+        maintenance.set = { name, value in
+            if value == "bad" { throw KioskError(.invalid, "This value is bad.") }
+            stored.withLock { $0[name] = value ?? "removed" }
+        }
+        try await StatsKiosk.run(maintenance) { kiosk in
+            let page = try await kiosk.ask("/settings").text
+            for name in ["contact", "offline", "googleBooksKey"] {
+                #expect(page.contains("PUT /api/program-settings/\(name)\""), "\(name)")
+            }
+            #expect(page.contains("value=\"me@example.org\"") && !page.contains("value=\"••••\""))
+            // The others are shown with their origin.
+            for name in ["camera", "library"] { #expect(!page.contains("program-settings/\(name)")) }
+            #expect(page.contains("environment") && page.contains("scan settings set"))
+            func put(_ name: String, _ value: String) async throws -> Int {
+                try await kiosk.ask("PUT", "/api/program-settings/\(name)", "{\"value\": \(value)}").status
+            }
+            #expect(try await put("contact", "\"you@example.org\"") == 200)
+            #expect(try await put("offline", "false") == 200)
+            #expect(try await put("googleBooksKey", "null") == 200)
+            #expect(stored.value == ["contact": "you@example.org", "offline": "0", "googleBooksKey": "removed"])
+            #expect(try await put("contact", "\"bad\"") == 422)
+            #expect(try await put("contact", "\"\(String(repeating: "x", count: 2000))\"") == 422)
+            // An option or a variable decides, so storing would have no effect.
+            #expect(try await put("camera", "\"other\"") == 409)
+            #expect(try await put("library", "\"/etc/passwd\"") == 404)
+            #expect(try await put("nothing", "1") == 404)
+            #expect(stored.value.count == 3 && stored.value["contact"] == "you@example.org")
         }
     }
 

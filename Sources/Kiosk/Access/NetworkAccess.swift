@@ -63,7 +63,6 @@ struct NetworkAPI: Sendable {
                 throw RequestRefusal(.wrongOldCode, "An access code is set already. Enter it to change it.")
             }
         }
-        try await parts.authenticator.closeEndedConnections()
         await parts.listeners.update()
         return JSONResponse(["code": .bool(true)])
     }

@@ -1,5 +1,11 @@
 // The section with which other devices are let in, on Settings and on the first visit.
 
+// A new code ends all sign-ins, also that of this page if it has one.
+document.addEventListener("submit", ({ target }) => {
+  if (!target.closest("#change-code[data-signs-out]")) return;
+  target.closest("dialog").addEventListener("close", () => location.reload(), { once: true });
+});
+
 // The section waits while a field in it has the focus. Once what was typed has been sent, there is nothing left to keep.
 document.addEventListener("held", ({ target, detail: fresh }) => {
   if (target.id !== "other-devices" || target.querySelector("dialog[open]")) return;
