@@ -63,7 +63,7 @@ private let code = #"{"code": "kumquat 7"}"#
 
 @Suite struct `The access code on a page` {
     @Test func `is set from this machine, once`() async throws {
-        try await withNetwork { kiosk, _ in
+        try await withNetwork { kiosk, _ async throws in
             #expect(try await kiosk.ask("PUT", "/api/access-code", body: code).status == 200)
             #expect(try await kiosk.signIn().status == 200)
             // Without the present code, it is never replaced, not even here.
@@ -75,7 +75,7 @@ private let code = #"{"code": "kumquat 7"}"#
 
     @Test(arguments: ["12345", "", "12345\\u0007", String(repeating: "x", count: 257)])
     func `follows the rules for codes`(bad: String) async throws {
-        try await withNetwork { kiosk, _ in
+        try await withNetwork { kiosk, _ async throws in
             let answer = try await kiosk.ask("PUT", "/api/access-code", body: "{\"code\": \"\(bad)\"}")
             #expect(answer.status == 422)
             #expect(try await !kiosk.library.hasAccessCode())
@@ -87,7 +87,7 @@ private let code = #"{"code": "kumquat 7"}"#
         ("Via", "1.1 proxy"),
     ])
     func `is first set by nobody who may be elsewhere`(_ name: String, _ value: String) async throws {
-        try await withNetwork { kiosk, _ in
+        try await withNetwork { kiosk, _ async throws in
             let host = name == "Host" ? value : nil
             let answer = try await kiosk.ask(
                 "PUT", "/api/access-code", host: host, name == "Host" ? [] : [(name, value)], body: code)
@@ -97,7 +97,7 @@ private let code = #"{"code": "kumquat 7"}"#
     }
 
     @Test func `is first set under no foreign name, and by no other site's page`() async throws {
-        try await withNetwork { kiosk, _ in
+        try await withNetwork { kiosk, _ async throws in
             let rebound = try await kiosk.ask("PUT", "/api/access-code", host: "evil.example:\(kiosk.port)", body: code)
             #expect(rebound.status == 403 && rebound.text("error.code") == "foreignHost")
             let foreign = try await kiosk.ask(
@@ -115,7 +115,7 @@ private let code = #"{"code": "kumquat 7"}"#
     }
 
     @Test func `is first set by no guest`() async throws {
-        try await withNetwork { kiosk, _ in
+        try await withNetwork { kiosk, _ async throws in
             try await kiosk.library.set("guestView", to: "1", at: kiosk.clock.now)
             #expect(try await kiosk.askAsStranger("PUT", "/api/access-code", body: code).status == 401)
             #expect(try await kiosk.askAsStranger("GET", "/api/network").status == 401)
@@ -123,7 +123,7 @@ private let code = #"{"code": "kumquat 7"}"#
     }
 
     @Test func `is changed by whoever knows it, which ends all sign-ins`() async throws {
-        try await withNetwork { kiosk, _ in
+        try await withNetwork { kiosk, _ async throws in
             try await kiosk.library.setAccessCode(WebKiosk.code, at: kiosk.clock.now)
             let cookie = try #require(try await kiosk.signIn().cookie)
             let bare = try await kiosk.askAsStranger(
@@ -142,7 +142,7 @@ private let code = #"{"code": "kumquat 7"}"#
     }
 
     @Test func `is guessed here no faster than at the sign-in`() async throws {
-        try await withNetwork { kiosk, _ in
+        try await withNetwork { kiosk, _ async throws in
             try await kiosk.library.setAccessCode(WebKiosk.code, at: kiosk.clock.now)
             for _ in 0..<5 {
                 _ = try await kiosk.ask("PUT", "/api/access-code", body: #"{"code": "another code", "old": "guess 1"}"#)
@@ -158,7 +158,7 @@ private let code = #"{"code": "kumquat 7"}"#
     @Test func `reach the service without a restart once this machine lets them, and sign in with the code`()
         async throws
     {
-        try await withNetwork { kiosk, network in
+        try await withNetwork { kiosk, network async throws in
             await #expect(throws: BareSocket.Failed.self) { try await kiosk.askFromPhone("GET", "/sign-in") }
             // Nobody else is let in while no code is needed.
             let early = try await kiosk.listen("0.0.0.0")
@@ -188,7 +188,7 @@ private let code = #"{"code": "kumquat 7"}"#
     }
 
     @Test func `are shut out again, with their open streams`() async throws {
-        try await withNetwork { kiosk, _ in
+        try await withNetwork { kiosk, _ async throws in
             _ = try await kiosk.ask("PUT", "/api/access-code", body: code)
             _ = try await kiosk.listen("0.0.0.0")
             for isByChoice in [true, false] {
@@ -237,7 +237,7 @@ private let code = #"{"code": "kumquat 7"}"#
         try await withWebKiosk({ configuration, ports in
             network.set(&configuration, &ports)
             configuration.addressInterval = .milliseconds(20)
-        }) { kiosk in
+        }) { kiosk async throws in
             _ = try await kiosk.ask("PUT", "/api/access-code", body: code)
             _ = try await kiosk.listen("0.0.0.0")
             #expect(try await kiosk.states().isEmpty)
@@ -256,7 +256,7 @@ private let code = #"{"code": "kumquat 7"}"#
         try await withWebKiosk({ configuration, ports in
             network.set(&configuration, &ports)
             configuration.addressInterval = .milliseconds(20)
-        }) { kiosk in
+        }) { kiosk async throws in
             _ = try await kiosk.ask("PUT", "/api/access-code", body: code)
             let other = try Holder(of: kiosk.port, at: WebKiosk.lan)
             #expect(try await kiosk.listen(WebKiosk.lan).status == 200)
@@ -271,7 +271,7 @@ private let code = #"{"code": "kumquat 7"}"#
     }
 
     @Test func `cannot be let in at an address that is not this machine's, or where it is fixed`() async throws {
-        try await withNetwork { kiosk, network in
+        try await withNetwork { kiosk, network async throws in
             _ = try await kiosk.ask("PUT", "/api/access-code", body: code)
             for strange in ["192.0.2.1", "127.0.0.1", "shelf.local", ""] {
                 let answer = try await kiosk.listen(strange)
@@ -279,7 +279,7 @@ private let code = #"{"code": "kumquat 7"}"#
                 #expect(network.choice.value?.isEmpty != false)
             }
         }
-        try await withWebKiosk({ configuration, _ in configuration.addressSource = "BOOKPLATE_LISTEN" }) { kiosk in
+        try await withWebKiosk({ configuration, _ in configuration.addressSource = "BOOKPLATE_LISTEN" }) { kiosk async throws in
             _ = try await kiosk.ask("PUT", "/api/access-code", body: code)
             let fixed = try await kiosk.listen("0.0.0.0")
             #expect(fixed.status == 409 && fixed.text("error.code") == "fixed")
@@ -289,7 +289,7 @@ private let code = #"{"code": "kumquat 7"}"#
     }
 
     @Test func `find the address on the page, with a QR code that leads there`() async throws {
-        try await withNetwork { kiosk, _ in
+        try await withNetwork { kiosk, _ async throws in
             let before = try await kiosk.ask("GET", "/settings").body
             #expect(before.contains("id=\"first-code\"") && !before.contains("id=\"listen\""))
             _ = try await kiosk.ask("PUT", "/api/access-code", body: code)

@@ -62,7 +62,7 @@ import Testing
             if value == "bad" { throw KioskError(.invalid, "This value is bad.") }
             stored.withLock { $0[name] = value ?? "removed" }
         }
-        try await StatsKiosk.run(maintenance) { kiosk in
+        try await StatsKiosk.run(maintenance) { kiosk async throws in
             let page = try await kiosk.ask("/settings").text
             for name in ["contact", "offline", "googleBooksKey"] {
                 #expect(page.contains("PUT /api/program-settings/\(name)\""), "\(name)")
@@ -108,7 +108,7 @@ import Testing
         maintenance.export = { _, _ in Written() }
         maintenance.backUp = { KeptBackup(path: "/secret/place", at: StatsKiosk.now, bytes: 4_096, books: 3) }
         maintenance.sources = { [SourceStatus(name: "openLibrary", isFine: false, fact: "no answer", next: "Wait.")] }
-        try await StatsKiosk.run(maintenance) { kiosk in
+        try await StatsKiosk.run(maintenance) { kiosk async throws in
             #expect(try await kiosk.ask("/export/library.json").text == "{\"a\":1,\"b\":2}")
             #expect(try await kiosk.ask("/export/library.csv").status == 200)
             let backup = try await kiosk.ask("POST", "/api/backups", "{}")

@@ -34,7 +34,7 @@ import Testing
     }
 
     private func withLink(_ body: (Shared) async throws -> Void) async throws {
-        try await withWebKiosk { kiosk in
+        try await withWebKiosk { kiosk async throws in
             let wish = try await Self.add(kiosk, "The Fifth Season", wishlist: true)
             _ = try await kiosk.ask("POST", "/api/books/\(wish)/notes", body: #"{"text": "heliotrope velvet"}"#)
             _ = try await Self.add(kiosk, "Owned Already", wishlist: false)
@@ -78,7 +78,7 @@ import Testing
     }
 
     @Test func `shows only the covers of its books`() async throws {
-        try await withWebKiosk { kiosk in
+        try await withWebKiosk { kiosk async throws in
             let png: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A] + [UInt8](repeating: 7, count: 64)
             var editions: [String] = []
             for (title, wishlist) in [("Wished", true), ("Owned", false)] {
@@ -177,7 +177,7 @@ import Testing
         try await withWebKiosk({ configuration, ports in
             configuration.ownAddresses = { own }
             ports.network = NetworkChoice(stored: { "0.0.0.0" }, store: { _ in })
-        }) { kiosk in
+        }) { kiosk async throws in
             #expect(try await Self.make(kiosk).address.hasPrefix("http://localhost:\(kiosk.port)/w/"))
             #expect(try await kiosk.ask("GET", "/wishlist-links").body.contains("only this machine reaches"))
             _ = try await kiosk.ask("PUT", "/api/access-code", body: #"{"code": "kumquat 7"}"#)
