@@ -25,8 +25,8 @@ public final class ImportFile {
     ///   - name: the name of the file, for error messages.
     ///   - format: the format of a table whose columns are not recognised; `nil` to recognise the format by the
     ///     columns.
-    ///   - jsonLimit: the size limit, in bytes, of a line of Bookplate's own JSON, and of a JSON file whose layout another
-    ///     tool has changed.
+    ///   - jsonLimit: the size limit, in bytes, of a line of Bookplate's own JSON, and of a JSON file whose layout was
+    ///     changed by another tool.
     ///   - next: returns the next bytes of the file, at most a few hundred kilobytes; `nil` at the end of the file.
     /// - Throws: ``ExchangeError``, and any error of `next`.
     public init(

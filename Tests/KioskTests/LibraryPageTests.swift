@@ -16,7 +16,8 @@ import Testing
     func `says what to do while it is empty`(_ language: String, _ words: String) async throws {
         try await withKiosk { client in
             let page = try await client.get("/library", language: language).text
-            #expect(page.contains(words) && page.contains("href=\"/scan\"") && page.contains("href=\"/add\"")
+            #expect(
+                page.contains(words) && page.contains("href=\"/scan\"") && page.contains("href=\"/add\"")
                     && page.contains("href=\"/import\""))
         }
     }

@@ -25,7 +25,7 @@ public protocol ReceivedFile: Sendable {
     func append(_ bytes: [UInt8]) throws
 }
 
-/// What to do with a file.
+/// The name of a file, and the choices for its import.
 public struct ImportOrder: Sendable, Equatable {
     /// The name of the file in the browser, for messages.
     public var name: String

@@ -214,7 +214,7 @@ actor ImportDesk {
         announce(isProgress: false)
     }
 
-    /// Tells the pages how far the import is.
+    /// Reports the progress of the import to the pages.
     private func announce(isProgress: Bool) {
         let time = ContinuousClock.now
         if isProgress, let lastEvent, time - lastEvent < Self.eventInterval { return }

@@ -15,12 +15,15 @@ struct ImportPage: Sendable {
 
     private func page(_ request: Request, _ context: KioskContext) async throws -> Response {
         let texts = parts.pages.texts(context)
+        let summaries = parts.pages.changeTexts(context)
         let changes = try await context.library.changes(limit: Self.searchedChanges).filter { $0.kind == .importing }
         let job = await parts.imports.job
         let isWhole = try request.queryValue("all") != nil
         var view: View = [
             "phase": job?.phase.rawValue ?? "none", "maxBytes": String(ImportAPI.maxBytes),
-            "recent": changes.filter { $0.id != job?.change }.prefix(Self.shownImports).map { undoView($0, texts) },
+            "recent": changes.filter { $0.id != job?.change }.prefix(Self.shownImports).map {
+                undoView($0, summaries, texts)
+            },
         ]
         view["hasRecent"] = (view["recent"] as? [View])?.isEmpty == false
         if let job {
@@ -51,7 +54,7 @@ struct ImportPage: Sendable {
             view["canContinue"] = job.hasBegun
             if let error = failure as? ExchangeError, case .unknownColumns = error { view["asksFormat"] = true }
         }
-        if let change { view["undo"] = undoView(change, texts) }
+        if let change { view["undo"] = undoView(change, parts.pages.changeTexts(context), texts) }
         view["problems"] = problems(job, isWhole: isWhole, texts)
         let rest = job.problemCount - (isWhole ? job.problems.count : min(job.problems.count, Self.shownRows))
         if rest > 0 {
@@ -133,10 +136,11 @@ struct ImportPage: Sendable {
         }
     }
 
-    private func undoView(_ change: Change, _ texts: Texts) -> View {
-        let summary = change.summary.cleanedLine
+    private func undoView(_ change: Change, _ summaries: ChangeTexts, _ texts: Texts) -> View {
+        let (summary, language) = summaries.summary(of: change)
         var view: View = [
-            "summary": summary, "when": texts.instant(change.at, in: parts.ports.zone),
+            "summary": summary, "summaryLanguage": language.rawValue,
+            "when": texts.instant(change.at, in: parts.ports.zone),
             "undoBody": JSONValue.object([(key: "change", value: .string(change.id.rawValue))]).text,
             "undoLabel": texts("settings.undoNamed", ["summary": summary]),
             "redoLabel": texts("settings.redoNamed", ["summary": summary]),

@@ -103,8 +103,8 @@ struct Route: Sendable {
         /// A body of type image/… or application/octet-stream with at most ``Request/maxPhotoBytes`` bytes. It is read
         /// with ``PhotoUploads``.
         case photo
-        /// A body of type application/octet-stream with at most ``ImportAPI/maxBytes`` bytes, which is written to a file
-        /// piece by piece. Other sites' forms cannot send this type.
+        /// A body of type application/octet-stream with at most ``ImportAPI/maxBytes`` bytes, which is written to a
+        /// file piece by piece. Other sites' forms cannot send this type.
         case file
     }
 

@@ -71,8 +71,13 @@ struct RestorePage: Sendable {
             : changes.count < Self.countedChanges
                 ? texts("restore.lost", count: changes.count)
                 : texts("restore.manyLost", ["count": texts.grouped(Self.countedChanges)])
+        let summaries = parts.pages.changeTexts(context)
         view["changes"] = changes.prefix(Self.shownChanges).map { change -> View in
-            ["summary": change.summary.cleanedLine, "at": texts.instant(change.at, in: parts.ports.zone)]
+            let (summary, language) = summaries.summary(of: change)
+            return [
+                "summary": summary, "summaryLanguage": language.rawValue,
+                "at": texts.instant(change.at, in: parts.ports.zone),
+            ]
         }
         if changes.count > Self.shownChanges {
             view["moreChanges"] = texts("restore.more", count: changes.count - Self.shownChanges)

@@ -35,7 +35,7 @@ struct Watchdog: Sendable {
 
     /// Runs the service until it ends, and notifies systemd as long as the health check passes.
     ///
-    /// - Parameter beginsAgain: returns true if the service begins again after this, so that systemd is not told that
+    /// - Parameter beginsAgain: returns true if the service begins again after this, and systemd must not learn that
     ///   it is stopping.
     func guarding(
         _ check: @escaping HealthCheck, beginsAgain: @escaping @Sendable () -> Bool = { false },
