@@ -103,6 +103,7 @@ private final class StubFile: ReceivedFile {
             #expect(counts["new"] as? Int == 2 && counts["merged"] as? Int == 1)
             #expect(counts["flagged"] as? Int == 1 && counts["refused"] as? Int == 1)
             #expect(importer.orders.withLock { $0.map(\.isDryRun) } == [true])
+            #expect(checked["problemCount"] as? Int == 2)
             let html = try await page(kiosk)
             #expect(html.contains("books.csv") && html.contains("Goodreads") && html.contains("Import 3 books"))
             #expect(html.contains("Row 4") && html.contains("&lt;b&gt;Momo&lt;/b&gt;"))

@@ -92,7 +92,11 @@ extension ImportDesk.Job {
             "problems": .array(
                 problems.map { result in
                     guard case .object(let members) = result.json else { return .null }
-                    return .object(members.filter { $0.key != "event" })
+                    // The copy of a dry run is not in the library.
+                    return .object(
+                        members.filter { $0.key != "event" }.map { key, value in
+                            (key: key, value: key == "copyId" && !hasBegun ? .null : value)
+                        })
                 }), "problemCount": .integer(problemCount), "reader": JSONValue(reader?.rawValue),
             "shelf": JSONValue(order.preset.shelf), "tags": JSONValue(order.preset.tags),
             "owned": .bool(order.preset.isOwned), "change": JSONValue(change?.rawValue),

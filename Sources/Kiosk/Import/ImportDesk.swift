@@ -59,13 +59,10 @@ actor ImportDesk {
 
         private mutating func note(_ result: ImportResult) {
             summary.count(result)
-            switch result.outcome {
-            case .new where added.count < Self.shownRows: added.append(result)
-            case .refused: problemCount += 1
-            default: problemCount += result.doubts.isEmpty ? 0 : 1
-            }
-            guard result.isProblem, problems.count < Self.shownRows else { return }
-            problems.append(result)
+            if case .new = result.outcome, added.count < Self.shownRows { added.append(result) }
+            guard result.isProblem else { return }
+            problemCount += 1
+            if problems.count < Self.shownRows { problems.append(result) }
         }
     }
 

@@ -69,10 +69,12 @@ struct ImportPage: Sendable {
             view["start"] = texts("import.start", count: job.summary.new + job.summary.merged)
         }
         if job.phase == .done, change?.undone == nil {
-            view["added"] = job.added.prefix(Self.shownRows).map { row($0, isLink: true, texts) }
-            view["hasAdded"] = !job.added.isEmpty
-            let more = job.summary.new - min(job.added.count, Self.shownRows)
+            let shown = isWhole ? job.added[...] : job.added.prefix(Self.shownRows)
+            view["added"] = shown.map { row($0, isLink: true, texts) }
+            view["hasAdded"] = !shown.isEmpty
+            let more = job.summary.new - shown.count
             if more > 0 { view["moreAdded"] = texts("import.moreAdded", count: more) }
+            if shown.count < job.added.count { view["moreAddedAddress"] = "/import?all=1" }
         }
         return view
     }
