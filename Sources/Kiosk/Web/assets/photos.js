@@ -1,19 +1,16 @@
 // Photos from the disk or a phone's camera. They are sent one after the other, and each is kept in this browser until
-// the station has read it. One that the station could not read is a row above the list, until a person has typed its
-// ISBN or dismisses it.
+// the station has read it, or a person dismisses it on the Scan page (unread.js).
 
-import { attempt, describeFailure } from "./acts.js";
+import { describeFailure } from "./acts.js";
 import { on } from "./events.js";
-import { typeNumber } from "./keypad.js";
 import { toast } from "./messages.js";
-import { captureBooks, drawThumbnail, findByPhoto } from "./photo-files.js";
+import { captureBooks } from "./photo-files.js";
 import { dropPhoto, keepPhoto, listPhotos } from "./photo-store.js";
 import { makeRequestID, Refusal } from "./requests.js";
 import { text } from "./texts.js";
 
 const input = document.getElementById("photos"), news = document.getElementById("photo-news");
 const progress = document.getElementById("photo-progress");
-const unread = document.getElementById("unread"), rowTemplate = document.getElementById("unread-row").content;
 /** The largest number of tries, which are ten seconds apart. If all of them fail, the photo counts as not read. */
 const mostTries = 30;
 
@@ -43,39 +40,12 @@ async function keep(photo) {
 }
 
 /** Forgets a photo that was read, or dismissed. */
-async function forget(photo) {
-  document.getElementById(`photo-${photo.id}`)?.remove();
-  unread.hidden = unread.childElementCount === 0;
+export async function forgetPhoto(photo) {
   try { await dropPhoto(photo); } catch { /* It is shown once more after a reload. */ }
 }
 
-/** Adds a row for a photo that was not read. At most one row is open, so that they leave room for the list. */
-function showUnread(photo, isOpen) {
-  if (isOpen) for (const other of unread.querySelectorAll("[open]")) other.open = false;
-  const row = document.importNode(rowTemplate, true).firstElementChild;
-  row.id = `photo-${photo.id}`;
-  row.querySelector("b").textContent = photo.file.name;
-  for (const place of row.querySelectorAll("[data-reason]")) place.textContent = photo.reason;
-  row.querySelector("details").open = isOpen;
-  if (!photo.hasNoCode) row.querySelector("[data-photo=title]")?.remove();
-  row.addEventListener("click", ({ target }) => acts[target.closest("[data-photo]")?.dataset.photo]?.(photo));
-  unread.prepend(row);
-  unread.hidden = false;
-  return drawThumbnail(photo.file, row.querySelector("canvas"));
-}
-
-/** What a person can do about a photo that was not read. */
-const acts = {
-  type: (photo) => typeNumber(() => forget(photo)),
-  again: async (photo) => {
-    await forget(photo);
-    add([{ id: photo.id, file: photo.file }]);
-  },
-  title: (photo) => attempt(() => findByPhoto(photo.file)),
-  dismiss: forget,
-};
-
-async function add(photos) {
+/** Keeps photos, and sends them after those that wait already. */
+export async function sendPhotos(photos) {
   for (const photo of photos) {
     queue.push(photo);
     await keep(photo);
@@ -94,7 +64,7 @@ async function send() {
       const { rows, refused } = await captureBooks(photo.file, photo.id);
       books += rows.length;
       if (rows.length === 0) photo.reason = refused[0]?.reason ?? "";
-      else await forget(photo);
+      else await forgetPhoto(photo);
     } catch (error) {
       photo.tries = (photo.tries ?? 0) + 1;
       if (isPassing(error) && photo.tries < mostTries) {
@@ -107,7 +77,8 @@ async function send() {
     }
     if (photo.reason !== undefined) {
       await keep(photo);
-      showUnread(photo, true);
+      const isShown = !document.dispatchEvent(new CustomEvent("unread", { detail: photo, cancelable: true }));
+      if (!isShown) toast(`${photo.file.name}: ${photo.reason}`, { isError: true, link: ["/scan", text("scannedOpen")] });
     }
     queue.shift();
     done += 1;
@@ -120,19 +91,17 @@ async function send() {
 }
 
 input.addEventListener("change", () => {
-  add([...input.files].map((file) => ({ id: makeRequestID(), file })));
+  sendPhotos([...input.files].map((file) => ({ id: makeRequestID(), file })));
   input.value = "";
 });
 on("hello", () => { if (queue.length > 0) send(); });
 document.addEventListener("restarted", (event) => { if (isAtRisk && queue.length > 0) event.preventDefault(); });
 addEventListener("beforeunload", (event) => { if (isAtRisk && queue.length > 0) event.preventDefault(); });
 
-/** Shows the photos that were not read before the page was loaded, and sends those that wait. */
+/** Sends the photos that waited when the page was left. */
 async function restore() {
   let kept;
-  // Without its database, the browser has kept none.
-  try { kept = await listPhotos(); } catch { return; }
-  for (const photo of kept) if (photo.reason !== undefined) await showUnread(photo, false);
+  try { kept = await listPhotos(); } catch { return; } // Without its database, the browser has kept none.
   queue.push(...kept.filter((photo) => photo.reason === undefined));
   if (queue.length > 0) send();
 }

@@ -5,11 +5,11 @@ import "./candidates.js";
 import { on } from "./events.js";
 import { hideKeypad } from "./keypad.js";
 import { refresh } from "./live.js";
-import "./photos.js";
 import "./preview.js";
 import { callAPI } from "./requests.js";
 import { blockEnter } from "./scanner.js";
 import { areSoundsReady, play, readSounds } from "./sounds.js";
+import "./unread.js";
 
 const find = (id) => document.getElementById(id);
 const texts = JSON.parse(find("scan").dataset.texts);

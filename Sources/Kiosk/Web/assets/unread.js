@@ -1,0 +1,52 @@
+// Photos that the station could not read. Each is a row above the list, until a person has typed its ISBN or dismisses it.
+
+import { attempt } from "./acts.js";
+import { typeNumber } from "./keypad.js";
+import { drawThumbnail, findByPhoto } from "./photo-files.js";
+import { listPhotos } from "./photo-store.js";
+import { forgetPhoto, sendPhotos } from "./photos.js";
+
+const list = document.getElementById("unread"), template = document.getElementById("unread-row").content;
+
+/** Adds a row. At most one row is open, so that they leave room for the list. */
+function show(photo, isOpen) {
+  if (isOpen) for (const other of list.querySelectorAll("[open]")) other.open = false;
+  const row = document.importNode(template, true).firstElementChild;
+  row.querySelector("b").textContent = photo.file.name;
+  for (const place of row.querySelectorAll("[data-reason]")) place.textContent = photo.reason;
+  row.querySelector("details").open = isOpen;
+  if (!photo.hasNoCode) row.querySelector("[data-photo=title]")?.remove();
+  row.addEventListener("click", ({ target }) => acts[target.closest("[data-photo]")?.dataset.photo]?.(photo, row));
+  list.prepend(row);
+  list.hidden = false;
+  return drawThumbnail(photo.file, row.querySelector("canvas"));
+}
+
+async function forget(photo, row) {
+  row.remove();
+  list.hidden = list.childElementCount === 0;
+  await forgetPhoto(photo);
+}
+
+const acts = {
+  type: (photo, row) => typeNumber(() => forget(photo, row)),
+  again: async (photo, row) => {
+    await forget(photo, row);
+    sendPhotos([{ id: photo.id, file: photo.file }]);
+  },
+  title: (photo) => attempt(() => findByPhoto(photo.file)),
+  dismiss: forget,
+};
+
+document.addEventListener("unread", (event) => {
+  event.preventDefault();
+  show(event.detail, true);
+});
+
+/** Shows the photos that were not read before the page was loaded. */
+async function restore() {
+  let kept;
+  try { kept = await listPhotos(); } catch { return; } // Without its database, the browser has kept none.
+  for (const photo of kept) if (photo.reason !== undefined) await show(photo, false);
+}
+restore();
