@@ -4,25 +4,14 @@ import GRDB
 
 extension LibraryFile: ReadingLog {
     public func setStatus(
-        _ status: Copy.Status, of copy: ID<Copy>, on day: CalendarDay?, ending end: SessionEnd?, at now: Date
+        _ status: Copy.Status, of copy: ID<Copy>, on day: CalendarDay?, ending end: SessionEnd?, opinion: Opinion,
+        then next: NextBook?, at now: Date
     ) async throws -> TrackingResult {
-        try await setStatus(status, of: copy, on: day, ending: end, rating: nil, note: nil, at: now)
-    }
-
-    /// Sets the status as ``setStatus(_:of:on:ending:at:)`` does, and stores the reader's opinion in the same change.
-    ///
-    /// - Parameters:
-    ///   - rating: the rating in stars, 0 for none; `nil` to keep the rating.
-    ///   - note: a note to add.
-    public func setStatus(
-        _ status: Copy.Status, of copy: ID<Copy>, on day: CalendarDay?, ending end: SessionEnd?, rating: Double?,
-        note: Note?, at now: Date
-    ) async throws -> TrackingResult {
-        let note = try note?.checked(after: nil)
+        let (rating, note) = (opinion.rating, try opinion.note?.checked(after: nil))
         let what = [
             status.displayName, rating.map { $0 == 0 ? "not rated" : "rated" }, note.map { _ in "with a note" },
         ].compactMap(\.self).joined(separator: ", ")
-        return try await track(copy, at: now, what) { db, tracker, moment in
+        return try await track(copy, at: now, what, then: next) { db, tracker, moment in
             let ended = try Self.endSession(of: copy, leavingFor: status, as: end, tracker: &tracker, at: now, db)
             if rating != nil || note != nil {
                 guard let stored = try StoredBook.one(db, copy) else { throw LibraryError.noSuchBook(copy) }
@@ -89,15 +78,18 @@ extension LibraryFile: ReadingLog {
         try await track(copy, at: now, "deleted a reading") { _, tracker, _ in try tracker.remove(reading) }
     }
 
-    public func progress(of reading: ID<Reading>, limit: Int, offset: Int) async throws -> [ProgressEntry] {
+    public func progress(
+        of reading: ID<Reading>, includesSessions: Bool, limit: Int, offset: Int
+    ) async throws -> [ProgressEntry] {
         try await read { db in
             try db.rows(
                 """
                 SELECT entry.uuid AS entryID, at, page, percent, isAutomatic, session.uuid AS sessionID
                 FROM progressEntry entry LEFT JOIN session ON session.id = entry.session
                 WHERE entry.reading = (SELECT id FROM reading WHERE uuid = ? AND reader = reader())
+                    AND (? OR entry.session IS NULL)
                 ORDER BY at DESC, entry.id DESC LIMIT ? OFFSET ?
-                """, [reading.rawValue, max(0, limit), max(0, offset)]
+                """, [reading.rawValue, includesSessions, max(0, limit), max(0, offset)]
             ).compactMap(StoredReadings.progressEntry)
         }
     }
@@ -107,24 +99,46 @@ extension LibraryFile: ReadingLog {
     /// - Parameters:
     ///   - past: the time of the event, if it is recorded afterwards. The rule then uses this time instead of `now`.
     ///   - what: the text that follows the title in the change's summary.
+    ///   - next: another book, which gets a status in the same change.
     func track(
-        _ copy: ID<Copy>, at now: Date, past: Date? = nil, _ what: String,
+        _ copy: ID<Copy>, at now: Date, past: Date? = nil, _ what: String, then next: NextBook? = nil,
         _ rule: @escaping @Sendable (Database, inout Tracker, Tracker.Moment) throws -> [Tracker.Step]
     ) async throws -> TrackingResult {
         var (result, change) = try await changed(.edit, at: now) { [self] db, _ in
-            guard var stored = try StoredTracker.load(db, copy) else { throw LibraryError.noSuchBook(copy) }
-            let steps = try rule(db, &stored.tracker, moment(db, past ?? now))
-            try StoredTracker.store(steps, of: stored.copyRow, db)
-            guard let book = try StoredBook.one(db, copy)?.book else { throw LibraryError.noSuchBook(copy) }
-            let touched = steps.compactMap(\.reading).last ?? stored.tracker.shown?.id
+            let moment = try moment(db, past ?? now)
+            let (book, touched) = try Self.apply(rule, to: copy, moment, db)
+            var summary = "\(quoted(book.displayTitle)): \(what)"
+            if let next {
+                let (other, _) = try Self.apply(
+                    { db, tracker, moment in
+                        _ = try Self.endSession(
+                            of: next.copy, leavingFor: next.status, as: nil, tracker: &tracker, at: now, db)
+                        return try tracker.set(next.status, on: nil, moment)
+                    }, to: next.copy, moment, db)
+                summary += "; \(quoted(other.displayTitle)): \(next.status.displayName)"
+            }
             let running = book.copy.status == .reading ? nil : try StoredSessions.running(db)
             let result = TrackingResult(
                 book: book, reading: book.copy.readings.first { $0.id == touched }, change: nil,
                 sessionStillRuns: running?.copy == copy)
-            return (result, "\(quoted(book.displayTitle)): \(what)")
+            return (result, summary)
         }
         result.change = change
         return result
+    }
+
+    /// Applies a rule of the tracker to a copy and stores its steps.
+    ///
+    /// - Returns: the book as it is then, and the reading that the rule changed.
+    private static func apply(
+        _ rule: (Database, inout Tracker, Tracker.Moment) throws -> [Tracker.Step], to copy: ID<Copy>,
+        _ moment: Tracker.Moment, _ db: Database
+    ) throws -> (book: Book, touched: ID<Reading>?) {
+        guard var stored = try StoredTracker.load(db, copy) else { throw LibraryError.noSuchBook(copy) }
+        let steps = try rule(db, &stored.tracker, moment)
+        try StoredTracker.store(steps, of: stored.copyRow, db)
+        guard let book = try StoredBook.one(db, copy)?.book else { throw LibraryError.noSuchBook(copy) }
+        return (book, steps.compactMap(\.reading).last ?? stored.tracker.shown?.id)
     }
 }
 

@@ -45,19 +45,23 @@ extension `In a browser` {
             }
         }
 
-        @Test func `links the last page of a session to the session`() async throws {
+        @Test func `lists a session once, with its pages and its pace`() async throws {
             try await withHistory { kiosk, browser, id in
                 try await kiosk.ask(
                     "POST", "/api/books/\(id)/sessions/past",
                     ["start": "2026-01-02T20:00:00Z", "minutes": 30, "startPage": 1, "endPage": 9])
                 try await browser.wait(
-                    "its entry", until: "document.querySelector('[data-of-session]:not([data-of-session=\"\"])')")
-                try await browser.click("[data-of-session]:not([data-of-session=\"\"])")
+                    "the session", until: "document.querySelector('[data-session]:not([data-session=\"\"])')")
+                let lines =
+                    "[...document.querySelectorAll('#history .entry')].filter((e) => e.textContent.includes('2 January 2026'))"
+                #expect(try await browser.driver.run("return \(lines).length") as? Int == 1)
+                let text = try #require(try await browser.driver.run("return \(lines)[0].textContent") as? String)
+                #expect(text.contains("30 min") && text.contains("16 pages"), "\(text)")
+                try await browser.click("[data-session]:not([data-session=\"\"])")
                 try await browser.wait("the sheet", until: "document.getElementById('session-sheet').open")
                 try await browser.expectFit("session-sheet")
                 try await browser.click("#session-delete")
-                try await browser.wait(
-                    "gone", until: "!document.querySelector('[data-of-session]:not([data-of-session=\"\"])')")
+                try await browser.wait("gone", until: "\(lines).length === 0")
             }
         }
 

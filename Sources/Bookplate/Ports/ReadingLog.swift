@@ -8,13 +8,17 @@ import FoundationEssentials
 public protocol ReadingLog: Sendable {
     /// Sets the status as ``Tracker/set(_:on:_:)`` describes, and sets dates if the library's setting allows this.
     ///
-    /// - Parameter end: ends the book's running session in the same change, because a session runs only while its book
-    ///   is being read; `nil` if the person knows of no session. The status Reading ends no session.
+    /// - Parameters:
+    ///   - end: ends the book's running session in the same change, because a session runs only while its book is being
+    ///     read; `nil` if the person knows of no session. The status Reading ends no session.
+    ///   - opinion: is stored in the same change.
+    ///   - next: gives another book a status in the same change, such as the next volume of the series.
     /// - Throws: ``ReadingRefusal/sessionRunning(title:)`` if a session of the book would go on without being ended,
     ///   ``ReadingRefusal/noSessionToEnd(title:)`` if none is running, and ``SessionError`` if the session has already
     ///   ended, or cannot end like this.
     func setStatus(
-        _ status: Copy.Status, of copy: ID<Copy>, on day: CalendarDay?, ending end: SessionEnd?, at now: Date
+        _ status: Copy.Status, of copy: ID<Copy>, on day: CalendarDay?, ending end: SessionEnd?, opinion: Opinion,
+        then next: NextBook?, at now: Date
     ) async throws -> TrackingResult
     /// Records a page or percentage.
     ///
@@ -42,7 +46,11 @@ public protocol ReadingLog: Sendable {
     /// Deletes a reading with its entries and sessions.
     func deleteReading(_ reading: ID<Reading>, of copy: ID<Copy>, at now: Date) async throws -> TrackingResult
     /// Returns the entries of a reading, newest first.
-    func progress(of reading: ID<Reading>, limit: Int, offset: Int) async throws -> [ProgressEntry]
+    ///
+    /// - Parameter includesSessions: false to leave out the entries that sessions made.
+    func progress(
+        of reading: ID<Reading>, includesSessions: Bool, limit: Int, offset: Int
+    ) async throws -> [ProgressEntry]
 
     /// Returns the running session, even if its book is in the trash; `nil` if none is running.
     func runningSession() async throws -> SessionRecord?
@@ -84,7 +92,37 @@ public protocol ReadingLog: Sendable {
     func sessionTotals(of copy: ID<Copy>) async throws -> SessionTotals
 }
 
+/// The reader's opinion of a book that was just finished.
+public struct Opinion: Sendable, Equatable {
+    /// The rating in stars, 0 to clear it; `nil` to keep the rating.
+    public var rating: Double?
+    /// A note to add.
+    public var note: Note?
+
+    public init(rating: Double? = nil, note: Note? = nil) { (self.rating, self.note) = (rating, note) }
+}
+
+/// The book to read after another one, and its new status.
+public struct NextBook: Sendable, Equatable {
+    public var copy: ID<Copy>
+    public var status: Copy.Status
+
+    public init(_ copy: ID<Copy>, _ status: Copy.Status) { (self.copy, self.status) = (copy, status) }
+}
+
 extension ReadingLog {
+    /// Returns all entries of a reading, newest first.
+    public func progress(of reading: ID<Reading>, limit: Int, offset: Int) async throws -> [ProgressEntry] {
+        try await progress(of: reading, includesSessions: true, limit: limit, offset: offset)
+    }
+
+    /// Sets the status of a book without an opinion of it.
+    public func setStatus(
+        _ status: Copy.Status, of copy: ID<Copy>, on day: CalendarDay?, ending end: SessionEnd?, at now: Date
+    ) async throws -> TrackingResult {
+        try await setStatus(status, of: copy, on: day, ending: end, opinion: Opinion(), then: nil, at: now)
+    }
+
     /// Sets the status of a book without a running session.
     public func setStatus(
         _ status: Copy.Status, of copy: ID<Copy>, on day: CalendarDay?, at now: Date

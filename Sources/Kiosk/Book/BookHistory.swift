@@ -108,15 +108,13 @@ struct BookHistory {
     }
 
     private func entry(_ entry: ProgressEntry) -> View {
-        let mark = entry.isAutomatic ? "book.automatic" : entry.session == nil ? nil : "book.bySession"
         var view: View = [
             "at": texts.instant(entry.at, in: zone), "reached": texts.progress(entry.amount, pageCount: pageCount),
             "entryID": entry.id.rawValue, "instant": entry.at.rfc3339,
             "entryPage": entry.amount.page.map(String.init) ?? "",
             "entryPercent": entry.amount.percent.map { JSONValue($0).text } ?? "",
-            "ofSession": entry.session?.rawValue ?? "",
         ]
-        if let mark { view["how"] = texts(mark) }
+        if entry.isAutomatic { view["how"] = texts("book.automatic") }
         return view
     }
 
@@ -159,7 +157,9 @@ struct ShownEntries: Sendable {
     init(of reading: ID<Reading>, from offset: Int?, in library: any KioskLibrary) async throws {
         let (first, count) = (offset ?? 0, offset == nil ? Self.atFirst : Self.atATime)
         // One more entry than the page shows is loaded, so that the page knows about older entries.
-        let found = try await library.progress(of: reading, limit: count + 1, offset: first)
+        // Sessions have a list of their own, with their last pages.
+        let found = try await library.progress(
+            of: reading, includesSessions: false, limit: count + 1, offset: first)
         entries = found.prefix(count)
         isSelected = offset != nil
         older = found.count > count ? offset.map { $0 + count } ?? 0 : nil

@@ -22,7 +22,9 @@ struct ReadingAPI: Sendable {
 
     private func setStatus(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let sent = try await request.object()
-        try sent.checkMembers(["status", "on", "session", "page", "end", "force"])
+        try sent.checkMembers([
+            "status", "on", "session", "page", "end", "force", "rating", "note", "next", "nextStatus",
+        ])
         let status = try sent.choice("status", Copy.Status.self).required(as: "status")
         let day = try sent.day("on").value
         let session = try sent.text("session").value.map(ID<Session>.init(rawValue:))
@@ -31,11 +33,26 @@ struct ReadingAPI: Sendable {
         guard session != nil || (page == nil && end == nil && !isForced) else {
             throw RequestRefusal(.badField, "\"page\", \"end\" and \"force\" need \"session\".")
         }
+        let opinion = Opinion(
+            rating: try Self.rating(sent),
+            note: try sent.text("note").value.map { Note(text: $0, created: parts.ports.now()) })
+        let next = try sent.text("next").value.map { next in
+            NextBook(
+                ID(rawValue: next), try sent.choice("nextStatus", Copy.Status.self).required(as: "nextStatus"))
+        }
         return try await perform(context) {
             try await context.library.setStatus(
                 status, of: $0, on: day,
-                ending: session.map { SessionEnd($0, page: page, end: end, isForced: isForced) }, at: parts.ports.now())
+                ending: session.map { SessionEnd($0, page: page, end: end, isForced: isForced) }, opinion: opinion,
+                then: next, at: parts.ports.now())
         }
+    }
+
+    /// Returns the rating in stars; `nil` to keep the rating.
+    private static func rating(_ sent: RequestObject) throws -> Double? {
+        guard let rating = try sent.number("rating").value else { return nil }
+        guard Copy.isRating(rating) else { throw InputRefusal.badRating(rating) }
+        return rating
     }
 
     private func record(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {

@@ -468,7 +468,9 @@ struct ReadingAction: ParsableArguments {
             func set(_ end: SessionEnd?) async throws -> TrackingResult {
                 do {
                     return try await library.setStatus(
-                        status, of: book.id, on: day, ending: end, rating: rating, note: note, at: localTime.now)
+                        status, of: book.id, on: day, ending: end, opinion: Opinion(rating: rating, note: note),
+                        then: nil,
+                        at: localTime.now)
                 } catch let error as SessionError {
                     // These have a way out that this command does not have.
                     let option: String

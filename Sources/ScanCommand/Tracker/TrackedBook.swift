@@ -89,19 +89,14 @@ extension LibraryFile {
         var begun: [Volume] = []
         for volume in (home.readingNow.map(\.book) + home.recentlyRead.map(\.book)).compactMap(Volume.init) {
             if let place = begun.firstIndex(where: { $0.key == volume.key }) {
-                begun[place].number = max(begun[place].number, volume.number)
+                if begun[place].number < volume.number { begun[place] = volume }
             } else {
                 begun.append(volume)
             }
         }
         var next: [Book] = []
         for volume in begun {
-            var query = BookQuery()
-            (query.text, query.searchesAnnotations, query.statuses) = (volume.series, false, [.toRead])
-            let followers = try await books(matching: query).books.compactMap { book in
-                Volume(book).flatMap { $0.key == volume.key && $0.number > volume.number ? ($0.number, book) : nil }
-            }
-            if let (_, book) = followers.min(by: { $0.0 < $1.0 }) { next.append(book) }
+            if let book = volume.next(among: try await books(inSeriesOf: volume, [.toRead])) { next.append(book) }
         }
         return next
     }
@@ -121,21 +116,5 @@ extension LibraryFile {
                     + "To list the readings, run 'scan reading history'.")
         }
         return readings[number - 1]
-    }
-}
-
-/// The place of a book in its series.
-private struct Volume {
-    let series: String
-    var number: Double
-    /// The name of the series, folded. Series with the same key are the same.
-    let key: String
-
-    /// Returns nil if the book is in no series, or if its number in the series is no number.
-    init?(_ book: Book) {
-        guard let series = book.edition.metadata.series, let text = book.edition.metadata.seriesNumber,
-            let number = Double(text), number.isFinite
-        else { return nil }
-        (self.series, self.number, key) = (series, number, series.searchFolded)
     }
 }

@@ -1,12 +1,12 @@
 // Progress on the Book page, with the sheet in which a person enters the page reached, and the sheet that corrects an
 // entry of the history.
 
-import { attempt } from "./acts.js";
 import { explainAmount, formatLocal, parseNumber } from "./fields.js";
+import { isEnd, offerFinish } from "./finish.js";
 import { refresh } from "./live.js";
 import { toastOutcome } from "./messages.js";
 import { callAPI } from "./requests.js";
-import { finishCorrection, openSession } from "./sessions.js";
+import { finishCorrection } from "./sessions.js";
 import { checkField, submitSheet } from "./sheets.js";
 
 const find = (id) => document.getElementById(id);
@@ -72,9 +72,10 @@ form.addEventListener("submit", async (event) => {
   sheet.close();
   toastOutcome(form.dataset.done, answer);
   await refresh();
+  if (isEnd(body, count)) await offerFinish(form.dataset.copy);
 });
 
-// The sheet for an entry. If an entry comes from a session, it is corrected in the session.
+// The sheet for an entry. The entries of sessions are corrected in the sessions.
 
 const entrySheet = find("entry-sheet"), entryForm = find("entry-form");
 const entryAmount = find("entry-amount"), entryTime = find("entry-at");
@@ -86,13 +87,6 @@ document.addEventListener("click", (event) => {
   if (!button) return;
   entryOpener = button;
   entry = { ...button.dataset };
-  if (entry.ofSession) {
-    attempt(async () => {
-      const { id, start, minutes, startPage, endPage } = await callAPI("GET", `/api/sessions/${entry.ofSession}`);
-      openSession({ session: id, began: start, minutes: String(minutes), first: startPage, last: endPage ?? "" }, button);
-    });
-    return;
-  }
   entryForm.elements.unit.value = entry.percent ? "percent" : "page";
   entryAmount.value = entry.page || entry.percent;
   entryTime.value = formatLocal(new Date(entry.at));

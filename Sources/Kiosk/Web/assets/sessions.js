@@ -4,6 +4,7 @@
 import { attempt } from "./acts.js";
 import { findClock, tick } from "./clock.js";
 import { formatLocal } from "./fields.js";
+import { isEnd, offerFinish } from "./finish.js";
 import { refresh } from "./live.js";
 import { toast, toastOutcome } from "./messages.js";
 import { callAPI } from "./requests.js";
@@ -18,6 +19,8 @@ const stopSheet = find("stop-sheet"), stopForm = find("stop-form"), endPage = fi
 const endField = find("end-field"), force = find("force-session"), discard = find("discard-session");
 /** The session for which the sheet was opened. Another session may be running by the time the person answers. */
 let running = null;
+/** The page count of its book; 0 if unknown. */
+let count = 0;
 /** The button of the status for which the session has to end; null if only the session ends. */
 let leaving = null;
 
@@ -32,6 +35,7 @@ async function start(button) {
 
 function openStop(button, status = null) {
   ({ running } = button.dataset);
+  count = Number(button.dataset.count);
   leaving = status;
   find("stop-sheet-title").textContent = status ? `${status.dataset.done} · ${stopForm.dataset.title}` : stopForm.dataset.title;
   endPage.value = "";
@@ -55,6 +59,7 @@ async function stop(isForced) {
   stopSheet.close();
   toastOutcome(leaving ? leaving.dataset.done : stopForm.dataset.done, answer);
   await refresh();
+  if (!leaving && isEnd(body, count)) await offerFinish(document.querySelector("[data-copy]").dataset.copy);
 }
 
 /**
@@ -107,7 +112,7 @@ const [began, minutes, first, last, remove] = ["start", "minutes", "first", "las
 let edited = null, opener = null;
 
 /** Opens the sheet for a session, or for a new session if none is given. */
-export function openSession(session, button) {
+function openSession(session, button) {
   [edited, opener] = [session, button];
   find("session-sheet-title").textContent = edited ? form.dataset.editTitle : form.dataset.add;
   began.value = formatLocal(edited ? new Date(edited.began) : new Date(Date.now() - 30 * 60000));
