@@ -165,12 +165,14 @@ private func stats(_ text: String, _ pages: Int) -> DayStats {
 
 @Suite struct `Shares of a whole` {
     @Test func `leave out empty parts and sum up the many small ones`() {
-        let parts = (1...12).map { (label: "\($0)", count: 13 - $0) } + [(label: "none", count: 0)]
-        let shares = Shares(parts, most: 3, rest: "others")
-        #expect(shares.rows.map(\.label) == ["1", "2", "3", "others"])
-        #expect(shares.rows.map(\.count) == [12, 11, 10, 45])
+        let parts =
+            (1...12).map { Shares.Part(label: "\($0)", count: 13 - $0) } + [Shares.Part(label: "none", count: 0)]
+        let shares = Shares(parts, most: 3) { Shares.Part(label: "others", count: $0) }
+        #expect(shares.rows.map(\.part.label) == ["1", "2", "3", "others"])
+        #expect(shares.rows.map(\.part.count) == [12, 11, 10, 45])
+        #expect(shares.rows.map(\.length).max() == 1)
         #expect(abs(shares.rows.reduce(0) { $0 + $1.share } - 1) < 0.000_1)
-        #expect(Shares([], rest: "others").rows.isEmpty)
+        #expect(Shares([]).rows.isEmpty)
     }
 
     @Test(arguments: [(0.0, "0"), (0.001, "< 1"), (0.005, "1"), (0.384, "38"), (0.999, "100"), (1, "100")])

@@ -91,7 +91,7 @@ import Testing
             _ = try await library.update(book, at: now) { $0.copy.rating = 3.75 }
             let html = try await kiosk.ask("/stats" + query).text
             let figures = html.components(separatedBy: "<figure").count - 1
-            #expect(figures == 4 && html.components(separatedBy: "<details id=\"").count - 1 == figures)
+            #expect(figures == 5 && html.components(separatedBy: "<details id=\"").count - 1 == figures)
             #expect(html.components(separatedBy: "role=\"img\" aria-labelledby=").count - 1 == figures)
             #expect(html.contains("Reading by day, ") && html.contains("Books finished"))
             #expect(html.contains("10 May 2026: 382 pages") || html.contains("10 May 2026: 40 pages"))

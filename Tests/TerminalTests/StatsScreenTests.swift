@@ -58,7 +58,7 @@ extension `The pages in the terminal` {
                 All time
                   Finished       11 books finished with 1920 pages
                                  4 of them without a date
-                  Pages          245 read on 4 days
+                  Pages          245 logged on 4 days
                   Time           4 h in 3 sessions
                   Pace           49.3 pages per hour
 
@@ -77,7 +77,7 @@ extension `The pages in the terminal` {
                   Dec           0
                   month unknown ████████████████████▋ 1
 
-                Pages, time and pace (p/h) in 2026
+                Pages logged, time and pace (p/h) in 2026
                   Jan ██████████████████████████████████████████████████ 120  2 h 30 min, 48 p/h
                   Feb 0
                   Mar 0
@@ -92,8 +92,8 @@ extension `The pages in the terminal` {
                   Dec 0
 
                 Books by year
-                  2026 ███████████████████████████████████████████████████████ 5, 225 pages read
-                  2025 ██████████████████████ 2, 20 pages read
+                  2026 ███████████████████████████████████████████████████████ 5 with 1420 pages
+                  2025 ██████████████████████ 2 with 500 pages
 
                 Ratings
                   5 ★   ██████████████████████████████████████████████████████████████████████ 3
@@ -145,7 +145,7 @@ extension `The pages in the terminal` {
                                  1920 pages
                                  4 of them without a
                                  date
-                  Pages          245 read on 4 days
+                  Pages          245 logged on 4 days
                   Time           4 h in 3 sessions
                   Pace           49.3 pages per hour
 
@@ -164,7 +164,7 @@ extension `The pages in the terminal` {
                   Dec           0
                   month unknown ####### 1
 
-                Pages, time and pace (p/h) in 2026
+                Pages logged, time and pace (p/h) in 2026
                   Jan ########## 120  2 h 30 min, 48 p/h
                   Feb 0
                   Mar 0
@@ -179,8 +179,8 @@ extension `The pages in the terminal` {
                   Dec 0
 
                 Books by year
-                  2026 ############### 5, 225 pages read
-                  2025 ###### 2, 20 pages read
+                  2026 ############### 5 with 1420 pages
+                  2025 ###### 2 with 500 pages
 
                 Ratings
                   5 *   ############################## 3

@@ -21,6 +21,12 @@ public protocol Stats: Sendable {
     ///   - period: the period of the totals.
     ///   - year: the year of the challenge and the cultural goals; `nil` for the current year.
     func overview(_ period: Period, year: Int?, at now: Date, in zone: TimeZone) async throws -> Overview
+    /// Returns the books that were read in a period, counted by what they are.
+    ///
+    /// - Parameter year: the year whose months are counted.
+    func readBooks(in period: Period, monthsOf year: Int, zone: TimeZone) async throws -> ReadBooks
+    /// Returns a year as its reader looks back on it.
+    func review(of year: Int, at now: Date, in zone: TimeZone) async throws -> YearReview
     /// Returns the goals alone.
     ///
     /// - Parameter year: the year of the challenge and the cultural goals; `nil` for the current year.

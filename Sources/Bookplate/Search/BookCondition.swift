@@ -34,6 +34,11 @@ public indirect enum BookCondition: Sendable, Equatable {
     /// The day on which the displayed reading was started, as in ``BookQuery/started``.
     case started(Period)
     case finished(Period)
+    /// A finished reading, which need not be the displayed one, is certain to lie in a period
+    /// (``Period/contains(_:)``). Statistics count the books of a period in the same way.
+    case read(Period)
+    /// The number of finished readings.
+    case times(ClosedRange<Int>)
     /// The book lacks a field.
     case lacks(MissingField)
     case isOwned, isOnWishlist, isFavourite

@@ -41,7 +41,7 @@ public struct QueryMistake: Error, Equatable, Sendable, CustomStringConvertible 
 public enum QueryField: String, Sendable, CaseIterable {
     case title, subtitle, author, series, publisher, genre, note, quote
     case tag, shelf, status, language, format, isbn, id
-    case pages, year, rating, added, started, finished
+    case pages, year, rating, added, started, finished, read, times
     case has, missing, `is`, readby, filter
 
     /// - Parameter name: the name or a short form of it; case is ignored.
@@ -443,9 +443,17 @@ private struct QueryScanner {
             if value.lowercased() == "unrated" { return .lacks(.rating) }
             if let range = Self.ratings(value) { return .rating(range) }
             return try refuse(field, value, "a rating or a range of ratings", ["4", "4.5..", "none"], place)
-        case .added, .started, .finished:
+        case .added, .started, .finished, .read:
             guard let period = try period(field, value, place) else { return nil }
-            return field == .added ? .added(period) : field == .started ? .started(period) : .finished(period)
+            return switch field {
+            case .added: .added(period)
+            case .started: .started(period)
+            case .finished: .finished(period)
+            default: .read(period)
+            }
+        case .times:
+            if let range = NumberRange.parse(value, digits: 3) { return .times(range) }
+            return try refuse(field, value, "a number of readings or a range", ["0", "1", "2.."], place)
         case .has, .missing:
             guard let part = MissingField(rawValue: value.lowercased()) else {
                 return try refuse(field, value, "a field", MissingField.allCases.map(\.rawValue), place)
@@ -598,6 +606,8 @@ extension QueryField {
             case .added: "-30d.."
             case .started: "2024"
             case .finished: "last month"
+            case .read: "last year"
+            case .times: "2.."
             case .has: "isbn"
             case .missing: "cover"
             case .is: "favourite"
@@ -610,7 +620,7 @@ extension QueryField {
     /// The field that a book lacks if the value is `none`.
     fileprivate var missing: MissingField? {
         switch self {
-        case .id, .added, .has, .missing, .is, .readby, .filter, .status: nil
+        case .id, .added, .read, .times, .has, .missing, .is, .readby, .filter, .status: nil
         case .title: .title
         case .subtitle: .subtitle
         case .author: .author

@@ -67,6 +67,15 @@ struct HomeView: Sendable {
             "hasRead": !home.recentlyRead.isEmpty, "year": String(year.today.year), "stats": stats,
             "memories": year.memories.map { texts.view(of: $0) }, "hasMemories": !year.memories.isEmpty,
         ]
+        // At the turn of the year, people look back on it.
+        let lookedBack = year.today.month == 12 ? year.today.year : year.today.month == 1 ? year.today.year - 1 : nil
+        if let lookedBack {
+            view["review"] =
+                [
+                    "reviewAddress": "/year/\(lookedBack)",
+                    "reviewName": texts("year.title", ["year": String(lookedBack)]),
+                ] as View
+        }
         let hidden = home.readingCount - home.readingNow.count
         if hidden > 0 { view["more"] = texts("home.more", n: hidden) }
         if let challenge = year.challenge {
@@ -81,12 +90,14 @@ struct HomeView: Sendable {
         return view
     }
 
-    /// The statistics of the year: books, pages, hours, the current streak, and today's pages if there is a daily goal.
+    /// The statistics of the year: books and their pages, the pages that were logged, hours, the current streak, and
+    /// today's pages if there is a daily goal.
     private var stats: [String] {
         let totals = year.totals
         var stats = [
-            texts("stats.nBooks", n: totals.booksFinished), texts("stats.nPages", n: totals.pages),
-            texts("home.nHours", n: totals.minutes / 60), texts("home.streak", n: year.streak),
+            texts("stats.nBooks", n: totals.booksFinished), texts("home.nBookPages", n: totals.bookPages),
+            texts("home.nLogged", n: totals.pages), texts("home.nHours", n: totals.minutes / 60),
+            texts("home.streak", n: year.streak),
         ]
         if let goal = year.dailyGoal {
             stats.append(

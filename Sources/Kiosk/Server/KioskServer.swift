@@ -137,6 +137,7 @@ private struct BackgroundTasks: Service, CustomStringConvertible {
                 group.addTask { await followLibrary() }
                 group.addTask { await sendHeartbeats() }
                 group.addTask { await parts.imports.stopWithService() }
+                group.addTask { await prepareStats() }
                 await group.waitForAll()
             }
         }
@@ -193,6 +194,20 @@ private struct BackgroundTasks: Service, CustomStringConvertible {
             } catch {
                 parts.logger.warning("cannot find out which sign-ins have ended: \(error)")
             }
+        }
+    }
+
+    /// Computes the stats of each reader, which the library keeps, so that the first page with them is as quick as all
+    /// others.
+    private func prepareStats() async {
+        do {
+            for reader in try await parts.ports.library.readers() {
+                let library = try await parts.ports.library.reading(
+                    as: reader.id, holder: nil, isGuest: true, at: parts.ports.now())
+                _ = try await library.yearSoFar(at: parts.ports.now(), in: parts.ports.zone)
+            }
+        } catch {
+            parts.logger.warning("cannot prepare the stats, so the first page computes them: \(error)")
         }
     }
 

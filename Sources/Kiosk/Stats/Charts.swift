@@ -31,6 +31,17 @@ struct Chart: Sendable, Equatable {
         var style: String
         /// The value as text, such as "November 2026: 412 pages".
         var text: String
+        /// The link of the bar; `nil` for none.
+        var link: Link?
+    }
+
+    /// The link of a bar. The whole slot of the bar is pressed, because bars can be low and narrow.
+    struct Link: Sendable, Equatable {
+        var address: String
+        var x: Double
+        var y: Double
+        var width: Double
+        var height: Double
     }
 
     struct Label: Sendable, Equatable {
@@ -49,6 +60,8 @@ struct Chart: Sendable, Equatable {
     struct Table: Sendable, Equatable {
         var heads: [String]
         var rows: [[String]]
+        /// The address of the books of each row; `nil` for none.
+        var addresses: [String?] = []
     }
 
     /// Estimates the width of a text by assuming the same width for all characters.
@@ -63,12 +76,7 @@ extension Chart {
         var view: View = [
             "chartId": id, "chartTitle": title, "width": Self.unit(Self.width), "height": Self.unit(height),
             "lines": lines.map { ["from": Self.unit($0.from), "to": Self.unit(Self.width), "y": Self.unit($0.y)] },
-            "marks": marks.map { mark -> View in
-                [
-                    "x": Self.unit(mark.x), "y": Self.unit(mark.y), "w": Self.unit(mark.width),
-                    "h": Self.unit(mark.height), "style": mark.style, "text": mark.text,
-                ]
-            },
+            "marks": marks.map(Self.view), "hasLinks": marks.contains { $0.link != nil },
             "labels": labels.map { label -> View in
                 [
                     "x": Self.unit(label.x), "y": Self.unit(label.y), "text": label.text,
@@ -76,11 +84,32 @@ extension Chart {
                 ]
             },
             "heads": table.heads,
-            "rows": table.rows.map { row -> View in ["first": row.first ?? "", "rest": Array(row.dropFirst())] },
+            "rows": table.rows.enumerated().map { index, row -> View in
+                var view: View = ["first": row.first ?? "", "rest": Array(row.dropFirst())]
+                if table.addresses.indices.contains(index), let address = table.addresses[index] {
+                    view["address"] = address
+                }
+                return view
+            },
         ]
         if !blanks.isEmpty {
             let side = Self.unit(DayCalendar.side)
             view["blanks"] = blanks.map { "M\(Self.unit($0.x)) \(Self.unit($0.y))h\(side)v\(side)h-\(side)z" }.joined()
+        }
+        return view
+    }
+
+    private static func view(of mark: Mark) -> View {
+        var view: View = [
+            "x": unit(mark.x), "y": unit(mark.y), "w": unit(mark.width), "h": unit(mark.height), "style": mark.style,
+            "text": mark.text,
+        ]
+        if let link = mark.link {
+            view["link"] =
+                [
+                    "address": link.address, "linkX": unit(link.x), "linkY": unit(link.y), "linkW": unit(link.width),
+                    "linkH": unit(link.height),
+                ] as View
         }
         return view
     }
@@ -131,12 +160,16 @@ struct BarChart: Sendable {
         var text: String
         /// The cells of the bar's row in the table that accompanies the chart.
         var cells: [String]
+        /// The address of what the bar counts; `nil` for none.
+        var address: String?
     }
 
     var title: String
     var bars: [Bar]
     /// The column headings of the table.
     var heads: [String]
+    /// The number of empty slots after the last bar.
+    var margin = 0
     /// Formats a number for the axis and the bars.
     var number: @Sendable (Int) -> String
 
@@ -149,13 +182,14 @@ struct BarChart: Sendable {
         let axis = Axis(upTo: bars.map(\.value).max() ?? 0)
         let scale = axis.ticks.map(number)
         let left = (scale.map(Chart.width(of:)).max() ?? 0) + Self.gap
-        let slot = (Chart.width - left) / Double(max(1, bars.count))
+        let slot = (Chart.width - left) / Double(max(1, bars.count + margin))
         let bar = min(30, max(0.8, slot * 0.74))
         func y(_ value: Int) -> Double { Self.base - axis.fraction(value) * (Self.base - Self.top) }
         func middle(_ index: Int) -> Double { left + slot * (Double(index) + 0.5) }
 
         var chart = Chart(
-            title: title, height: Self.height, table: Chart.Table(heads: heads, rows: bars.map(\.cells)))
+            title: title, height: Self.height,
+            table: Chart.Table(heads: heads, rows: bars.map(\.cells), addresses: bars.map(\.address)))
         for (tick, text) in zip(axis.ticks, scale) {
             chart.lines.append(Chart.Line(from: left, y: y(tick)))
             chart.labels.append(Chart.Label(x: left - Self.gap, y: y(tick) + 4, text: text, anchor: .end))
@@ -165,7 +199,11 @@ struct BarChart: Sendable {
             chart.marks.append(
                 Chart.Mark(
                     x: middle(index) - bar / 2, y: Self.base - height, width: bar, height: height, style: "bar",
-                    text: item.text))
+                    text: item.text,
+                    link: item.address.map {
+                        Chart.Link(
+                            address: $0, x: left + slot * Double(index), y: 0, width: slot, height: Self.height)
+                    }))
         }
         let values = bars.map { number($0.value) }
         if values.allSatisfy({ Chart.width(of: $0) <= slot }) {
@@ -330,28 +368,42 @@ struct HeatScale: Sendable, Equatable {
     func level(_ pages: Int) -> Int { 1 + bounds.count { pages > $0 } }
 }
 
-/// A table of the parts of a whole, each with its count and a bar for its share.
+/// A table of the parts of a whole, each with its count and a bar.
 struct Shares: Sendable, Equatable {
-    struct Row: Sendable, Equatable {
+    struct Part: Sendable, Equatable {
         var label: String
         var count: Int
+        /// The address of the books that are counted; `nil` for none.
+        var address: String?
+    }
+
+    struct Row: Sendable, Equatable {
+        var part: Part
         /// The share of the whole, from 0 to 1.
         var share: Double
+        /// The length of the bar, from 0 to 1. The bar of the largest part has the length 1.
+        var length: Double
     }
 
     let rows: [Row]
 
     /// - Parameters:
     ///   - parts: the parts, in the order in which the table lists them. Empty parts are left out.
+    ///   - whole: the count of the whole; `nil` for the sum of the parts, which then do not overlap.
     ///   - most: the maximum number of rows. The remaining parts are added up in one more row.
-    ///   - rest: the label of the row for the remaining parts.
-    init(_ parts: [(label: String, count: Int)], most: Int = 8, rest: String) {
+    ///   - rest: makes the row for the remaining parts from their count.
+    init(
+        _ parts: [Part], of whole: Int? = nil, most: Int = 10, rest: (Int) -> Part = { Part(label: "…", count: $0) }
+    ) {
         var parts = parts.filter { $0.count > 0 }
+        let whole = whole ?? parts.reduce(0) { $0 + $1.count }
         if parts.count > most + 1 {
-            parts = parts[..<most] + [(rest, parts[most...].reduce(0) { $0 + $1.count })]
+            parts = parts[..<most] + [rest(parts[most...].reduce(0) { $0 + $1.count })]
         }
-        let whole = parts.reduce(0) { $0 + $1.count }
-        rows = parts.map { Row(label: $0.label, count: $0.count, share: Double($0.count) / Double(whole)) }
+        let largest = Double(parts.map(\.count).max() ?? 1)
+        rows = parts.map { part in
+            Row(part: part, share: Double(part.count) / Double(whole), length: Double(part.count) / largest)
+        }
     }
 
     /// Formats a share in whole percent; a share that would be rounded to 0 becomes "< 1".
@@ -360,15 +412,20 @@ struct Shares: Sendable, Equatable {
         return whole == 0 && share > 0 ? "< 1" : String(whole)
     }
 
-    func view(title: String, number: (Int) -> String, percent: (String) -> String) -> View {
-        [
+    /// - Parameter note: a line below the table; `nil` for none.
+    func view(title: String, note: String? = nil, number: (Int) -> String, percent: (String) -> String) -> View {
+        var view: View = [
             "sharesTitle": title,
             "parts": rows.map { row -> View in
-                [
-                    "label": row.label, "count": number(row.count), "percent": percent(Self.percent(row.share)),
-                    "part": Chart.unit(max(0.5, row.share * 100)),
+                var view: View = [
+                    "label": row.part.label, "count": number(row.part.count),
+                    "percent": percent(Self.percent(row.share)), "part": Chart.unit(max(0.5, row.length * 100)),
                 ]
+                if let address = row.part.address { view["address"] = address }
+                return view
             },
         ]
+        if let note { view["note"] = note }
+        return view
     }
 }

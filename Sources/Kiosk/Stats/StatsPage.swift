@@ -21,10 +21,13 @@ struct StatsPage: Sendable {
         let year = selected.year(today: today)
         let library = try context.library(forStatsOf: request)
         let overview = try await library.overview(selected.period, year: year, at: now, in: zone)
+        let read = try await library.readBooks(in: selected.period, monthsOf: year, zone: zone)
         let yearDays = try await days(of: year, overview, library)
         let memories = try await library.onThisDay(limit: Self.maxMemories, at: now, in: zone)
 
-        let stats = StatsView(overview: overview, period: selected, year: year, yearDays: yearDays, texts: texts)
+        let stats = StatsView(
+            overview: overview, read: read, period: selected, year: year, yearDays: yearDays,
+            isOfEverybody: try request.queryValue("readers")?.isEmpty == false, texts: texts)
         var view = stats.view
         view["memories"] = memories.map { texts.view(of: $0) }
         view["hasMemories"] = !memories.isEmpty
@@ -165,23 +168,38 @@ struct StatsAPI: Sendable {
 /// Prepares the Stats page for its template.
 struct StatsView: Sendable {
     let overview: Overview
+    let read: ReadBooks
     let period: StatsPeriod
     /// The year for which the calendar and the challenge are shown.
     let year: Int
     /// The days of the year on which something was read, the oldest first.
     let yearDays: [DayStats]
+    let isOfEverybody: Bool
     let texts: Texts
 
     var view: View {
-        let charts = StatsCharts(overview: overview, period: period, year: year, yearDays: yearDays, texts: texts)
+        let charts = StatsCharts(
+            overview: overview, read: read, period: period, year: year, yearDays: yearDays,
+            isOfEverybody: isOfEverybody, texts: texts)
         var view: View = [
             "periodName": texts.name(of: period).capitalisedFirst, "kinds": kinds, "isOwn": period.kind == .own,
             "from": period.period.from?.description ?? "", "to": period.period.to?.description ?? "",
             "tiles": tiles, "facts": facts, "goals": goals, "hasGoals": !goals.isEmpty,
             "isEmpty": overview.counts.copies == 0,
-            "charts": charts.barCharts.enumerated().map { $1.view(id: "chart\($0)") },
-            "shares": charts.shares,
+            "readCharts": charts.readCharts.enumerated().map { $1.view(id: "read\($0)") },
+            "readShares": charts.readShares,
+            "pageCharts": charts.pageCharts.enumerated().map { $1.view(id: "pages\($0)") },
+            "shares": charts.libraryShares,
         ]
+        if read.all.books > 0 {
+            var books: View = ["readCount": texts("stats.nBooks", n: read.all.books)]
+            if let links = charts.links { books["readAddress"] = links.all }
+            view["hasRead"] = books
+        }
+        if period.kind == .year, !isOfEverybody, read.all.books > 0 || !overview.days.isEmpty {
+            view["review"] =
+                ["reviewAddress": "/year/\(year)", "reviewName": texts("year.title", ["year": String(year)])] as View
+        }
         if let calendar = charts.calendar {
             view["calendar"] = calendar.chart.view(id: "calendar").merging(["legend": charts.legend(of: calendar)]) {
                 $1
@@ -214,7 +232,8 @@ struct StatsView: Sendable {
         func counted(_ value: Int, _ key: String) -> View {
             tile(texts.grouped(value), texts("stats.tile.\(key)", count: value))
         }
-        var tiles = [counted(totals.booksFinished, "books"), counted(totals.pages, "pages")]
+        var tiles = [counted(totals.booksFinished, "books"), counted(totals.bookPages, "bookPages")]
+        tiles.append(counted(totals.pages, "pages"))
         tiles.append(tile(texts.duration(minutes: totals.minutes), texts("stats.tile.time")))
         tiles += [counted(totals.sessions, "sessions"), counted(totals.daysRead, "days")]
         if let pace = totals.pace {

@@ -19,6 +19,7 @@ enum Schema {
         ("9 saved filters", addSavedFilters),
         ("10 facts of copies", addCopyFacts),
         ("11 wishlist links", createWishlistLinks),
+        ("12 stats of works", addStatsOfWorks),
     ]
 
     @Sendable private static func migrateToVersion6(_ db: Database) throws {

@@ -18,15 +18,7 @@ extension Schema {
         ) STRICT;
 
         """
-        + blockTriggers.map { name, event, copies in
-            """
-            CREATE TRIGGER "stats_\(name)" AFTER \(event) BEGIN
-                INSERT INTO statsBlock (block, version) SELECT DISTINCT copy >> 12, 1 FROM (\(copies)) WHERE true
-                ON CONFLICT (block) DO UPDATE SET version = version + 1;
-            END;
-
-            """
-        }.joined()
+        + blockTriggers.map(statsTrigger).joined()
 
     private static let blockTriggers: [(name: String, event: String, copies: String)] = {
         var triggers: [(name: String, event: String, copies: String)] = [
@@ -76,4 +68,34 @@ extension Schema {
         CREATE INDEX copyByCulturalGoal ON copy (culturalGoalCategory)
             WHERE countsForCulturalGoal = 1 AND deleted IS NULL;
         """
+
+    /// Makes the changes of version 12: stats count what was read by contributor, tag and year of publication.
+    @Sendable static func addStatsOfWorks(_ db: Database) throws {
+        func copies(_ edition: String) -> String { "SELECT id AS copy FROM copy WHERE edition = \(edition).edition" }
+        func copy(_ row: String) -> String { "SELECT \(row).copy AS copy" }
+        var triggers = [
+            (
+                name: "edition_update", event: "UPDATE OF pageCount, format, language, publishedDate ON edition",
+                copies: "SELECT id AS copy FROM copy WHERE edition = NEW.id"
+            )
+        ]
+        for (table, copies) in [("editionAuthor", copies), ("copyTag", copy)] {
+            triggers += [
+                ("\(table)_insert", "INSERT ON \(table)", copies("NEW")),
+                ("\(table)_delete", "DELETE ON \(table)", copies("OLD")),
+                ("\(table)_update", "UPDATE ON \(table)", "\(copies("OLD")) UNION \(copies("NEW"))"),
+            ]
+        }
+        try db.execute(sql: "DROP TRIGGER stats_edition_update;\n" + triggers.map(statsTrigger).joined())
+    }
+
+    private static func statsTrigger(name: String, event: String, copies: String) -> String {
+        """
+        CREATE TRIGGER "stats_\(name)" AFTER \(event) BEGIN
+            INSERT INTO statsBlock (block, version) SELECT DISTINCT copy >> 12, 1 FROM (\(copies)) WHERE true
+            ON CONFLICT (block) DO UPDATE SET version = version + 1;
+        END;
+
+        """
+    }
 }

@@ -46,6 +46,8 @@ struct ConditionCompiler {
         case .added(let period): return .added(period, zone)
         case .started(let period): return .day(period, of: "started")
         case .finished(let period): return .day(period, of: "finished")
+        case .read(let period): return .read(in: period)
+        case .times(let range): return .read(times: range)
         case .lacks(let field):
             // For those who may not read notes, there are none.
             if !searchesAnnotations, field == .note || field == .quote { return Clause(sql: "1") }

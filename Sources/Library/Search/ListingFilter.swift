@@ -256,6 +256,54 @@ extension ListingFilter.Clause {
             source: ("\(ListingFilter.selection(along: index)) inTrash IN (0, 1) AND \(sql)", values))
     }
 
+    /// Creates the condition that a finished reading is certain to lie in a period, as ``Period/contains(_:)`` says.
+    static func read(in period: Period) -> Self {
+        var parts = ["finished IS NOT NULL"]
+        var values: StatementArguments = []
+        if let first = period.from {
+            // The first of the days that a month or a year can mean is compared. The condition on the text alone can
+            // use the index, because 2024 sorts before 2024-03.
+            parts.append("finished >= ? AND finished || substr('-01-01', length(finished) - 3) >= ?")
+            values += [String(first.description.prefix(4)), first.description]
+        }
+        if let last = period.to {
+            // For a month, the last day is compared as if every month had 31.
+            let isLastOfMonth =
+                CalendarDay(year: last.year, month: last.month).map { $0.span.upperBound } == last.number
+            let end = isLastOfMonth ? last.description.prefix(8) + "31" : last.description[...]
+            parts.append("finished <= ? AND finished || substr('-12-31', length(finished) - 3) <= ?")
+            values += [String(end), String(end)]
+        }
+        let dates = parts.joined(separator: " AND ")
+        return Self(
+            sql: isFinished("AND \(dates)"), arguments: values,
+            source: (
+                """
+                SELECT DISTINCT \(ListingFilter.id(of: "copy")) AS id FROM reading INDEXED BY readingByFinished
+                WHERE \(dates) AND state = 'finished' AND reader = reader()
+                """, values
+            ), isOutside: true)
+    }
+
+    /// Creates the condition on the number of finished readings.
+    static func read(times: ClosedRange<Int>) -> Self {
+        if times == 0...0 { return Self(sql: "NOT \(isFinished())") }
+        if times == 1...Int.max { return Self(sql: isFinished()) }
+        return Self(
+            sql: """
+                (SELECT count(*) FROM reading
+                WHERE reading.copy = listing.copy AND reading.reader = listing.reader AND state = 'finished')
+                    BETWEEN \(times.lowerBound) AND \(times.upperBound)
+                """)
+    }
+
+    private static func isFinished(_ condition: String = "") -> String {
+        """
+        EXISTS (SELECT 1 FROM reading
+            WHERE reading.copy = listing.copy AND reading.reader = listing.reader AND state = 'finished' \(condition))
+        """
+    }
+
     static func tag(_ tags: [Int64]) -> Self {
         let isDistinct = tags.count > 1 ? "DISTINCT " : ""
         return Self(

@@ -37,6 +37,25 @@ extension LibraryFile: Stats {
         }
     }
 
+    public func readBooks(in period: Period, monthsOf year: Int, zone: TimeZone) async throws -> ReadBooks {
+        try await read { [statsBlocks] db in
+            let blocks = try statsBlocks.all(db, in: zone).map(\.read)
+            return try ReadBooksCounter(blocks: blocks, period: period, year: year).count(db)
+        }
+    }
+
+    public func review(of year: Int, at now: Date, in zone: TimeZone) async throws -> YearReview {
+        try await read { [statsBlocks] db in
+            let blocks = try statsBlocks.all(db, in: zone)
+            let period = CalendarDay(year: year).map { Period($0) } ?? .all
+            let counter = ReadBooksCounter(blocks: blocks.map(\.read), period: period, year: year)
+            return YearReview(
+                year: year, days: blocks.days, finishes: blocks.finishes, counts: try counter.count(db),
+                books: try LibraryStatsQuery.finishedBooks(db, in: year), yearlyGoal: try ownGoal(db, .yearlyGoal),
+                today: CalendarDay(now, in: zone))
+        }
+    }
+
     public func goals(year: Int?, at now: Date, in zone: TimeZone) async throws -> Goals {
         try await read { db in
             let today = CalendarDay(now, in: zone)
@@ -146,6 +165,30 @@ enum LibraryStatsQuery {
             SELECT count(*) FROM reading JOIN copy ON copy.id = reading.copy
             WHERE finished BETWEEN ? AND ? AND state = 'finished' AND reader = reader() AND copy.deleted IS NULL
             """, [name, name + "-99"]) ?? 0
+    }
+
+    /// Returns the books that were finished in a year, each once, in the order of their dates.
+    static func finishedBooks(_ db: Database, in year: Int) throws -> [YearReview.YearBook] {
+        let name = CalendarDay(year: year)?.description ?? ""
+        let isOwn = try db.isOwn("reading.reader")
+        var seen: Set<Int64> = []
+        let rows = try db.rows(
+            """
+            SELECT copy.id AS copy, reading.finished, own.rating, edition.pageCount
+            FROM reading INDEXED BY readingByFinished CROSS JOIN copy ON copy.id = reading.copy
+                CROSS JOIN edition ON edition.id = copy.edition
+                LEFT JOIN readerCopy own ON own.copy = copy.id AND own.reader = reading.reader
+            WHERE reading.finished BETWEEN ? AND ? AND state = 'finished' AND \(isOwn) AND copy.deleted IS NULL
+            ORDER BY reading.finished, reading.id
+            """, [name, name + "-99"]
+        ).filter { seen.insert($0["copy"]).inserted }
+        let books = try CountedBook.fetch(db, rows.map { $0["copy"] })
+        return try rows.compactMap { row in
+            guard let book = books[row["copy"]], let finished = try row.day("finished") else { return nil }
+            let rating: Int? = row["rating"]
+            return YearReview.YearBook(
+                book: book, finished: finished, rating: rating.map { Double($0) / 4 }, pageCount: row["pageCount"])
+        }
     }
 
     static func culturalGoals(_ db: Database, year: Int) throws -> [CulturalGoal] {

@@ -15,6 +15,8 @@ struct StatsBlock: Sendable, Equatable {
     private(set) var ratings: [Int: Int] = [:]
     private(set) var beingRead: [CopyBeingRead] = []
     private(set) var readings: [DatedReading] = []
+    /// The copies that were read to the end.
+    private(set) var read = ReadCopies()
     /// The reader's status and marks of each copy, by the last bits of the copy's row id.
     fileprivate private(set) var own: [Own]
 
@@ -121,10 +123,13 @@ struct StatsBlock: Sendable, Equatable {
         }
 
         var date: CalendarDay? {
-            let (month, day) = (Int(number) / 100 % 100, Int(number) % 100)
-            return CalendarDay(
-                year: Int(number) / 10_000, month: month > 0 ? month : nil, day: day > 0 ? day : nil)
+            let day = Int(number) % 100
+            return CalendarDay(year: year, month: month > 0 ? month : nil, day: day > 0 ? day : nil)
         }
+
+        var year: Int { Int(number) / 10_000 }
+        /// The number of the month; 0 if it is not known.
+        var month: Int { Int(number) / 100 % 100 }
 
         static func < (left: DateNumber, right: DateNumber) -> Bool { left.number < right.number }
 
@@ -145,8 +150,8 @@ struct StatsBlock: Sendable, Equatable {
     fileprivate init(_ db: Database, copies: ClosedRange<Int64>, days: [DayStats], in zone: TimeZone) throws {
         self.days = days
         own = [Own](repeating: Own(), count: copies.count)
-        let pageCounts = try addCopies(db, copies)
-        try addReadings(db, copies, pageCounts)
+        let facts = try addCopies(db, copies)
+        read = try ReadCopies(db, copies: copies, facts, finishes: try addReadings(db, copies, facts))
         beingRead = try ReadingNowRow.fetch(db, copies: copies).map { row in
             CopyBeingRead(
                 copy: row.copy, lastActivity: row.lastActivity.map { CalendarDay($0, in: zone) }, started: row.started,
@@ -166,6 +171,7 @@ struct StatsBlock: Sendable, Equatable {
         finishes = Dictionary(uniqueKeysWithValues: readers.finishes.map { ($0.date, $0) })
         ratings = readers.reduce(into: [:]) { $0.merge($1.ratings, uniquingKeysWith: +) }
         readings = readers.flatMap(\.readings)
+        read = ReadCopies(merging: readers.map(\.read))
         // The other counts are the same for each reader.
         (counts, languages) = (readers[0].counts, readers[0].languages)
         (counts.byStatus, counts.wishlist, counts.favourites) = ([:], 0, 0)
@@ -184,13 +190,16 @@ struct StatsBlock: Sendable, Equatable {
         beingRead = latest.values.sorted { $0.copy < $1.copy }
     }
 
-    /// - Returns: the page count of each copy; 0 if it is not known.
-    private mutating func addCopies(_ db: Database, _ copies: ClosedRange<Int64>) throws -> [Int64: Int] {
-        var pageCounts: [Int64: Int] = [:]
+    /// - Returns: the facts of each copy.
+    private mutating func addCopies(
+        _ db: Database, _ copies: ClosedRange<Int64>
+    ) throws -> [Int64: ReadCopies.Facts] {
+        var facts: [Int64: ReadCopies.Facts] = [:]
         try db.forEachRow(
             """
             SELECT copy.id, \(OwnCopy.status), isOwned, \(OwnCopy.isOnWishlist), \(OwnCopy.isFavourite), own.rating,
-                format, language, coalesce(min(pageCount, \(StatsLimit.pages)), 0)
+                format, language, coalesce(min(pageCount, \(StatsLimit.pages)), 0),
+                coalesce(CAST(substr(publishedDate, 1, 4) AS INTEGER), 0)
             FROM copy JOIN edition ON edition.id = copy.edition \(OwnCopy.join)
             WHERE copy.id BETWEEN ? AND ? AND copy.deleted IS NULL
             """, [copies.lowerBound, copies.upperBound]
@@ -203,18 +212,23 @@ struct StatsBlock: Sendable, Equatable {
             if isOnWishlist { counts.wishlist += 1 }
             if isFavourite { counts.favourites += 1 }
             own[Int(copy - copies.lowerBound)] = Own(status, isOnWishlist: isOnWishlist, isFavourite: isFavourite)
-            if let rating = row[5] as Int? { ratings[rating, default: 0] += 1 }
+            let (rating, language, pages, year): (Int?, String?, Int, Int) = (row[5], row[7], row[8], row[9])
+            if let rating { ratings[rating, default: 0] += 1 }
             let format: Metadata.Format? = row.hasNull(atIndex: 6) ? nil : try row.word("format", at: 6)
             counts.byFormat[format, default: 0] += 1
-            languages[row[7], default: 0] += 1
-            pageCounts[copy] = row[8]
+            languages[language, default: 0] += 1
+            facts[copy] = ReadCopies.Facts(
+                pages: Int32(clamping: pages), year: Int16(clamping: year), format: format, language: language,
+                rating: UInt8(clamping: rating ?? 0))
         }
-        return pageCounts
+        return facts
     }
 
+    /// - Returns: the dates of the finished readings, by copy.
     private mutating func addReadings(
-        _ db: Database, _ copies: ClosedRange<Int64>, _ pageCounts: [Int64: Int]
-    ) throws {
+        _ db: Database, _ copies: ClosedRange<Int64>, _ facts: [Int64: ReadCopies.Facts]
+    ) throws -> [Int64: [DateNumber?]] {
+        var dates: [Int64: [DateNumber?]] = [:]
         try db.forEachRow(
             """
             SELECT id, copy, state, started, finished, stopped FROM reading
@@ -222,14 +236,16 @@ struct StatsBlock: Sendable, Equatable {
             """, [copies.lowerBound, copies.upperBound]
         ) { row in
             let copy: Int64 = row[1]
-            guard let pages = pageCounts[copy] else { return }
+            guard let pages = facts[copy].map({ Int($0.pages) }) else { return }
             let state: Reading.State = try row.word("state", at: 2)
             let finished = try row.day("finished", at: 4)
             if state == .finished {
                 finishes[finished, default: Finishes(date: finished, books: 0)].add(books: 1, pages: pages)
+                dates[copy, default: []].append(finished.map(DateNumber.init))
             }
             if let reading = try DatedReading(row, state, finished: finished) { readings.append(reading) }
         }
+        return dates
     }
 }
 
@@ -272,8 +288,7 @@ extension [StatsBlock] {
             counts.byFormat.merge(block.counts.byFormat, uniquingKeysWith: +)
             languages.merge(block.languages, uniquingKeysWith: +)
         }
-        counts.byLanguage = languages.map { LanguageCount(language: $0.key, copies: $0.value) }
-            .sorted { ($1.copies, $0.language ?? "~") < ($0.copies, $1.language ?? "~") }
+        counts.byLanguage = LanguageCount.ordered(languages)
         return counts
     }
 }

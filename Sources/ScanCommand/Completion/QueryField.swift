@@ -18,12 +18,12 @@ extension QueryField {
         case .language: .library(.language)
         case .format: .list(Metadata.Format.allCases.map(\.rawValue))
         case .rating: .list(RatingBand.all.map(\.text))
-        case .added, .started, .finished: .library(.day)
+        case .added, .started, .finished, .read: .library(.day)
         case .missing, .has: .list(MissingField.allCases.map(\.rawValue))
         case .is: .list(["owned", "wishlist", "favourite"])
         case .readby: .library(.reader)
         case .filter: .library(.filter)
-        case .title, .subtitle, .series, .publisher, .genre, .isbn, .id, .note, .quote, .pages, .year: .free
+        case .title, .subtitle, .series, .publisher, .genre, .isbn, .id, .note, .quote, .pages, .year, .times: .free
         }
     }
 

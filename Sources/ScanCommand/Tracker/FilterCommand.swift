@@ -174,6 +174,8 @@ extension QueryField {
         case .pages, .year: "a number or a range"
         case .rating: "stars or a range; 4 includes 4.75"
         case .added, .started, .finished: "a day, month, year or range; -30d, \"last week\""
+        case .read: "a period in which you finished it, also before you read it again"
+        case .times: "how often you finished it, a number or a range"
         case .has: "the book has this field"
         case .missing: "the book lacks this field"
         case .is: "owned, wishlist or favourite"

@@ -11,7 +11,7 @@ package struct StatsScreen {
     package var lines: [String] {
         var lines = [charts.style.strong("Reading statistics, \(overview.today)"), ""] + today + [""] + goals
         lines += ["", charts.style.strong(periodName)] + totals
-        lines += section("Pages by day", daysChart) + yearCharts
+        lines += section("Pages logged by day", daysChart) + yearCharts
         lines += section("Books by year", yearsChart) + section("Ratings", ratings) + section("Books", counts)
         return lines + section("Paused", pauses)
     }
@@ -58,7 +58,7 @@ package struct StatsScreen {
             lines.append(charts.fact("", "\(overview.dateUnknown.books) of them without a date"))
         }
         lines += [
-            charts.fact("Pages", "\(totals.pages) read on \(counted(totals.daysRead, "day"))"),
+            charts.fact("Pages", "\(totals.pages) logged on \(counted(totals.daysRead, "day"))"),
             charts.fact("Time", "\(spoken(minutes: totals.minutes)) in \(counted(totals.sessions, "session"))"),
         ]
         if let pace = totals.pace { lines.append(charts.fact("Pace", "\(rounded(pace)) pages per hour")) }
@@ -94,7 +94,7 @@ package struct StatsScreen {
                 label: name, value: month.pages, detail: "\(month.pages)" + (details.isEmpty ? "" : "  \(details)"))
         }
         return section("Books finished in \(year.year)", charts.bars(books))
-            + section("Pages, time and pace (p/h) in \(year.year)", charts.bars(pages))
+            + section("Pages logged, time and pace (p/h) in \(year.year)", charts.bars(pages))
     }
 
     private var yearsChart: [String] {
@@ -103,7 +103,7 @@ package struct StatsScreen {
             overview.years.prefix(20).map {
                 Charts.Row(
                     label: String($0.year), value: $0.totals.booksFinished,
-                    detail: "\($0.totals.booksFinished), \(counted($0.totals.pages, "page")) read")
+                    detail: "\($0.totals.booksFinished) with \(counted($0.totals.bookPages, "page"))")
             })
     }
 

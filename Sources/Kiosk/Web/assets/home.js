@@ -2,6 +2,7 @@
 
 import { tick } from "./clock.js";
 import { explainAmount, formatLocal, parseNumber } from "./fields.js";
+import { isEnd, offerFinish } from "./finish.js";
 import { refresh } from "./live.js";
 import { toastOutcome } from "./messages.js";
 import { callAPI } from "./requests.js";
@@ -13,14 +14,17 @@ const sheet = document.getElementById("page-sheet"), stopSheet = document.getEle
 /** Returns a number with separators for thousands, as the service writes it. */
 function group(number) { return number === null ? "" : new Intl.NumberFormat(document.documentElement.lang).format(number); }
 
-/** Sends the request of a sheet. Returns the error, or null on success. */
-async function send(dialog, method, path, body) {
+/**
+ * Sends the request of a sheet, and offers to finish a book whose end is reached. Returns the error, or null on success.
+ */
+async function send(dialog, path, body, copy, count) {
   let answer;
-  const error = await submitSheet(dialog, async () => { answer = await callAPI(method, path, body); });
+  const error = await submitSheet(dialog, async () => { answer = await callAPI("POST", path, body); });
   if (error) return error;
   dialog.close();
   toastOutcome(dialog.dataset.done, answer);
   await refresh();
+  if (isEnd(body, Number(count))) await offerFinish(copy);
   return null;
 }
 
@@ -80,7 +84,7 @@ sheet.querySelector("form").addEventListener("submit", (event) => {
   event.preventDefault();
   const typed = parseNumber(number);
   if (!checkField(sheet, number, explainAmount(typed, unit()))) { sheet.querySelector(".preview").textContent = ""; return; }
-  send(sheet, "POST", `/api/books/${book.update}/progress`, { [unit()]: typed });
+  send(sheet, `/api/books/${book.update}/progress`, { [unit()]: typed }, book.update, book.count);
 });
 
 // The running session.
@@ -104,7 +108,7 @@ async function stop(isForced) {
   const page = stopSheet.querySelector("[name=page]").value;
   const body = { session: stopping.running, page: page === "" ? null : Number(page), force: isForced };
   if (!time.closest(".field").hidden && time.value) body.end = new Date(time.value).toISOString();
-  const error = await send(stopSheet, "POST", "/api/session/stop", body);
+  const error = await send(stopSheet, "/api/session/stop", body, stopping.book, stopping.count);
   force.hidden = error?.code !== "sessionTooShort";
   if (error?.code !== "clockWentBackwards") return;
   // Only the reader knows when the session ended. The suggestion is a minute after the start, because the field has no

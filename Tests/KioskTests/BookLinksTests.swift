@@ -1,0 +1,57 @@
+import Bookplate
+import Foundation
+import LibraryMaker
+import Testing
+
+@testable import Kiosk
+
+/// The bars of the Stats page and of the review of a year.
+@Suite(.timeLimit(.minutes(5))) struct `A bar that counts books` {
+    @Test(arguments: [
+        "stats?period=all", "stats?period=year&of=2024", "stats?period=month&of=2024-03",
+        "stats?period=own&from=2023-11-15&to=2024-03-10", "stats?period=own&from=2024-02", "year/2024",
+    ])
+    func `leads to as many books as it says`(_ page: String) async throws {
+        try await withMadeLibrary { kiosk in
+            let html = try await kiosk.send("GET", "/" + page).text
+            let bars = try #require(Self.bars(in: html))
+            #expect(bars.count > (page.hasPrefix("year") ? 8 : 20), "\(page)")
+            for (address, count) in bars {
+                let answer = try await kiosk.send("GET", "/api/books?limit=1&" + address.dropFirst("/library?".count))
+                #expect(answer.number("total") == Double(count), "\(address)")
+            }
+        }
+    }
+
+    @Test func `leads nowhere in the statistics of everybody, because lists are one reader's`() async throws {
+        try await withMadeLibrary(readers: 2) { kiosk in
+            let html = try await kiosk.send("GET", "/stats?period=all&readers=all").text
+            #expect(Self.bars(in: html)?.isEmpty == true && html.contains("By decade of publication"))
+        }
+    }
+
+    /// Returns the addresses of books and the numbers beside them.
+    private static func bars(in html: String) -> [(address: String, count: Int)]? {
+        let marks = html.matches(of: /<a href="(\/library\?[^"]+)" aria-label="[^"]*: ([\d,]+) books?"/).map {
+            ($0.1, $0.2)
+        }
+        let rows = html.matches(
+            of: /<a href="(\/library\?[^"]+)">[^<]*<\/a><\/th>(?:<td class="part".*?<\/td>)?<td>([\d,]+)<\/td>/
+        )
+        .map { ($0.1, $0.2) }
+        return (marks + rows).map { address, count in
+            (address.replacing("&amp;", with: "&"), Int(count.replacing(",", with: "")) ?? -1)
+        }
+    }
+
+    private func withMadeLibrary(readers: Int = 1, _ body: (RunningKiosk) async throws -> Void) async throws {
+        let folder = "/tmp/bookplate-kiosk-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        try await copyMadeLibrary(to: folder + "/library.sqlite", copies: 300, seed: 5, readers: readers)
+        let kiosk = try await RunningKiosk(folder: folder) { _, ports in
+            ports.zone = try #require(TimeZone(identifier: "Europe/Berlin"))
+            ports.now = { Date(timeIntervalSince1970: 1_795_262_400) }
+        }
+        try await kiosk.use(body)
+    }
+}
