@@ -6,10 +6,16 @@ extension LibraryFile: Authors {
     public func authors() async throws -> [Author] {
         try await read { db in
             let counts = try AuthorCounts(db)
-            return try db.rows("SELECT id, name FROM author ORDER BY folded, name, id").compactMap { row in
+            let authors: [Author] = try db.rows(
+                "SELECT id, name, sortName FROM author ORDER BY folded, name, id"
+            ).compactMap { row in
                 guard let roles = counts.roles[row[0]] else { return nil }
-                return Author(name: row[1], books: counts.books[row[0]] ?? 0, roles: roles)
+                return Author(
+                    name: row[1], books: counts.books[row[0]] ?? 0, roles: roles, correctedSortName: row[2])
             }
+            guard try isOn(.authorsByFamilyName, db) else { return authors }
+            return authors.enumerated().map { (key: $1.sortName.searchFolded, place: $0) }
+                .sorted { ($0.key, $0.place) < ($1.key, $1.place) }.map { authors[$0.place] }
         }
     }
 
@@ -27,10 +33,26 @@ extension LibraryFile: Authors {
             try db.run(
                 "UPDATE author SET name = ?, folded = ? WHERE id = ?", [newName, newName.searchFolded, author.row])
             try markAuthorsEdited(db, try author.editions(db))
-            let renamed = StoredAuthor(row: author.row, name: newName)
+            let renamed = StoredAuthor(row: author.row, name: newName, sortName: author.sortName)
             return (
                 AuthorChange(author: try renamed.counted(db), changedBooks: books),
                 "renamed the author \(quoted(author.name)) to \(quoted(newName)) on \(bookCount(books))"
+            )
+        }
+        return done.with(change: change)
+    }
+
+    public func setSortName(of name: String, to sortName: String?, at now: Date) async throws -> AuthorChange {
+        let sortName = try sortName?.checked(as: "sort name", limit: TextLimit.name)
+        let (done, change) = try await changed(.edit, at: now) { db, _ in
+            let author = try StoredAuthor.require(db, name)
+            try db.run(
+                "UPDATE author SET sortName = ?1 WHERE id = ?2 AND sortName IS NOT ?1", [sortName, author.row])
+            let isChanged = db.changesCount > 0
+            let sorted = try StoredAuthor(row: author.row, name: author.name, sortName: sortName).counted(db)
+            return (
+                AuthorChange(author: sorted, changedBooks: isChanged ? sorted.books : 0),
+                "sorted the author \(quoted(author.name)) as \(quoted(sorted.sortName))"
             )
         }
         return done.with(change: change)
@@ -118,17 +140,18 @@ private struct AuthorCounts {
 private struct StoredAuthor {
     let row: Int64
     let name: String
+    /// The sort name that a person has entered.
+    let sortName: String?
 
-    init(row: Int64, name: String) {
-        self.row = row
-        self.name = name
+    init(row: Int64, name: String, sortName: String?) {
+        (self.row, self.name, self.sortName) = (row, name, sortName)
     }
 
-    private init(_ row: Row) { self.init(row: row["id"], name: row["name"]) }
+    private init(_ row: Row) { self.init(row: row["id"], name: row["name"], sortName: row["sortName"]) }
 
     static func find(_ db: Database, exactly name: String) throws -> StoredAuthor? {
         guard let name = name.storable(TextLimit.name) else { return nil }
-        return try db.row("SELECT id, name FROM author WHERE name = ?", [name]).map(Self.init)
+        return try db.row("SELECT id, name, sortName FROM author WHERE name = ?", [name]).map(Self.init)
     }
 
     /// Finds the author with exactly this name. If there is none, finds an author by ignoring case and diacritics,
@@ -138,7 +161,8 @@ private struct StoredAuthor {
     static func require(_ db: Database, _ name: String) throws -> StoredAuthor {
         if let author = try find(db, exactly: name) { return author }
         let fits = try db.rows(
-            "SELECT id, name FROM author WHERE folded = ? ORDER BY name", [name.storable(TextLimit.name)?.searchFolded]
+            "SELECT id, name, sortName FROM author WHERE folded = ? ORDER BY name",
+            [name.storable(TextLimit.name)?.searchFolded]
         ).map(Self.init)
         if fits.count > 1 { throw LabelRefusal.ambiguous(what: "author", name: name, fits: fits.map(\.name)) }
         if let author = fits.first { return author }
@@ -178,7 +202,7 @@ private struct StoredAuthor {
             WHERE editionAuthor.author = ? AND copy.deleted IS NULL GROUP BY role
             """, [row])
         { roles[try counted.word("role")] = counted["books"] }
-        return Author(name: name, books: try count(db), roles: roles)
+        return Author(name: name, books: try count(db), roles: roles, correctedSortName: sortName)
     }
 }
 

@@ -59,6 +59,12 @@ func value(of setting: LibrarySetting, _ db: Database) throws -> String {
     try storedSetting(db, setting.rawValue) ?? setting.defaultValue
 }
 
+/// Returns true if a switch that all readers share is on.
+func isOn(_ setting: LibrarySetting, _ db: Database) throws -> Bool {
+    let stored = try db.value(String.self, "SELECT value FROM setting WHERE name = ?", [setting.rawValue])
+    return (stored ?? setting.defaultValue) == "1"
+}
+
 /// Returns the value of a reading goal; `nil` if none is set.
 func goal(_ db: Database, _ setting: LibrarySetting) throws -> Int? {
     Int(try value(of: setting, db)).flatMap { $0 > 0 ? $0 : nil }

@@ -37,6 +37,31 @@ private let noon = Date(timeIntervalSince1970: 1_795_262_400)
         #expect(try await library.changes(limit: 10).count == before)
     }
 
+    @Test func `corrected sort names are in JSON, CSV and BibTeX, and JSON brings them back`() async throws {
+        let name = "Gabriel García Márquez", sorted = "García Márquez, Gabriel"
+        let library = try LibraryFile.inMemory()
+        try await library.take(
+            "Book Id,Title,Author,Bookshelves,Exclusive Shelf\r\n1,Cien años,\(name),,read\r\n2,Emma,Jane Austen,,read\r\n"
+        )
+        _ = try await library.setSortName(of: name, to: sorted, at: noon)
+        let json = try await library.json()
+        #expect(json.contains(#"{"record":"author","name":"\#(name)","sortName":"\#(sorted)"}"#))
+        #expect(!json.contains(#""name":"Jane Austen","sortName""#))
+        let csv = try await library.csv()
+        #expect(csv.contains("\"\(sorted)\"") && csv.contains("\"Austen, Jane\""))
+        var writer = BibTeXWriter()
+        let entries = try await library.records().map { writer.entry(for: $0) }.joined()
+        #expect(entries.contains("author = {\(sorted)}") && entries.contains("author = {Jane Austen}"))
+
+        let other = try LibraryFile.inMemory()
+        try await other.take(json)
+        #expect(try await other.json() == json)
+        // A correction that was made here stays.
+        _ = try await other.setSortName(of: name, to: "Gabo", at: noon)
+        try await other.take(json)
+        #expect(try await other.authors().first { $0.name == name }?.sortName == "Gabo")
+    }
+
     private var richRecordsCount: Int { 10 }
 
     @Test func `JSON that another tool has reformatted is read`() async throws {
@@ -159,7 +184,8 @@ private let noon = Date(timeIntervalSince1970: 1_795_262_400)
         metadata.title = "Long"
         metadata.pageCount = NumberLimit.pages.upperBound
         let record = BookRecord(edition: Edition(isbn: nil, metadata: metadata), copies: [CopyRecord(copy: copy)])
-        let csv = CSVWriter().header + CSVWriter().rows(of: .book(record))
+        var writer = CSVWriter()
+        let csv = writer.header + writer.rows(of: .book(record))
         let library = try LibraryFile.inMemory()
         try await library.take(csv)
         let book = try #require(try await library.book(copy.id))

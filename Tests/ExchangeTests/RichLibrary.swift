@@ -113,8 +113,8 @@ extension LibraryFile {
     }
 
     func csv() async throws -> String {
-        let writer = CSVWriter()
-        return try await writer.header + records().map(writer.rows(of:)).joined()
+        var writer = CSVWriter()
+        return try await writer.header + records().map { writer.rows(of: $0) }.joined()
     }
 
     func records() async throws -> [LibraryRecord] {

@@ -32,6 +32,10 @@ import Testing
             "Auteur « Mann, T. » renommé en « Thomas Mann » (3 livres)"
         ),
         (
+            #"sorted the author "Ann Mann" as "Mann, Ann""#, "Autor „Ann Mann“ unter „Mann, Ann“ eingeordnet",
+            "Auteur « Ann Mann » classé à « Mann, Ann »"
+        ),
+        (
             "imported 1 book from books.csv", "1 Buch aus „books.csv“ importiert",
             "Importé : 1 livre depuis « books.csv »"
         ),

@@ -26,9 +26,9 @@ import Testing
         _ = try await library.trash([gone.id], at: noon)
         #expect(
             try await library.authors() == [
+                Author(name: "Jim Kay", books: 2, roles: [.author: 1, .illustrator: 2]),
                 Author(name: "J. K. Rowling", books: 1, roles: [.author: 1]),
                 Author(name: "J.K. Rowling", books: 1, roles: [.author: 1]),
-                Author(name: "Jim Kay", books: 2, roles: [.author: 1, .illustrator: 2]),
             ])
     }
 
@@ -69,6 +69,35 @@ import Testing
         _ = try await library.add([third.confirm(by: .person, anotherCopy: true)], at: noon)
         let after = try await library.books(with: [isbn(1)])[isbn(1)]
         #expect(after?.count == 3 && after?.allSatisfy { $0.edition.metadata.authors.isEmpty } == true)
+    }
+
+    @Test func `a corrected sort name stays, and can be undone`() async throws {
+        _ = try await book(1, [("Gabriel García Márquez", .author)])
+        let derived = try #require(try await library.authors().first)
+        #expect(derived.sortName == "Márquez, Gabriel García" && derived.correctedSortName == nil)
+        let before = try await library.dump()
+        let done = try await library.setSortName(
+            of: "gabriel garcia marquez", to: " García Márquez,\nGabriel ", at: noon)
+        #expect(done.author.sortName == "García Márquez, Gabriel" && done.changedBooks == 1)
+        let again = try await library.setSortName(
+            of: "Gabriel García Márquez", to: "García Márquez, Gabriel", at: noon)
+        #expect(again.change == nil && again.changedBooks == 0)
+        // Neither another book nor a new spelling of the name changes it.
+        _ = try await book(2, [("Gabriel García Márquez", .author)])
+        _ = try await library.renameAuthor("Gabriel García Márquez", to: "Gabriel Garcia Marquez", at: noon)
+        #expect(try await library.authors().map(\.sortName) == ["García Márquez, Gabriel"])
+        for _ in 0..<2 {
+            _ = try await library.undo(try #require(try await library.lastChange()).id, at: noon)
+        }
+        let change = try #require(done.change)
+        _ = try await library.undo(change, at: noon)
+        #expect(try await library.dump() == before)
+        await #expect(throws: TextRefusal.empty(what: "sort name")) {
+            try await library.setSortName(of: "Gabriel García Márquez", to: " ", at: noon)
+        }
+        _ = try await library.redo(change, at: noon)
+        _ = try await library.setSortName(of: "Gabriel García Márquez", to: nil, at: noon)
+        #expect(try await library.authors().map(\.sortName) == ["Márquez, Gabriel García"])
     }
 
     @Test func `several are merged into one, with their positions and roles, once in each role`() async throws {

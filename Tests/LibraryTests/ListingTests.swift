@@ -137,11 +137,18 @@ import Testing
         func words(_ text: String) -> String { SearchIndex.joined(splitter.words(of: text, for: .query)) }
         let keys: [String?] = pages.map { book in
             switch sort {
-            case .added: String(Int64(book.copy.added.timeIntervalSince1970))
+            case .added: String(Int64(book.copy.added.timeIntervalSince1970) / 86_400 + 100_000)
             case .started: book.copy.reading?.started?.description
             case .finished: book.copy.reading?.finished?.description
-            case .title: book.edition.metadata.title.map(words)
-            case .author: book.edition.metadata.authorNames.first.map(words)
+            case .title:
+                book.edition.metadata.title.map {
+                    words(String(SortTitle($0, language: book.edition.metadata.language).rest))
+                }
+            case .author:
+                book.edition.metadata.authorNames.first.map { name in
+                    SortName.derived(from: name).split(separator: ",").map { words(String($0)) }.joined(
+                        separator: "\u{2}")
+                }
             case .rating: book.copy.rating.map { String($0 + 100) }
             }
         }

@@ -72,7 +72,7 @@ import Testing
             query.after = try BookSearch(db, query).results().next
             _ = try BookSearch(db, query).results()
         }
-        let name = sort.rawValue.prefix(1).uppercased() + sort.rawValue.dropFirst()
+        let name = sort == .added ? "AddedDay" : sort.rawValue.prefix(1).uppercased() + sort.rawValue.dropFirst()
         #expect(
             lines.contains {
                 $0.hasPrefix("SEARCH listing USING COVERING INDEX listingBy\(name) (reader=? AND inTrash=?")

@@ -43,7 +43,8 @@ public struct SortTitle: Sendable, Equatable {
     /// The articles by the code of the language. Languages without articles at the beginning are left out.
     private static let byLanguage: [String: Set<String>] = [
         "en": ["the", "a", "an"], "de": ["der", "die", "das", "ein", "eine"],
-        "fr": ["le", "la", "les", "l'", "un", "une"], "es": ["el", "la", "lo", "los", "las", "un", "una", "unos", "unas"],
+        "fr": ["le", "la", "les", "l'", "un", "une"],
+        "es": ["el", "la", "lo", "los", "las", "un", "una", "unos", "unas"],
         "it": ["il", "lo", "la", "i", "gli", "le", "l'", "un", "uno", "una", "un'"],
         "pt": ["o", "a", "os", "as", "um", "uma"], "ca": ["el", "la", "els", "les", "l'", "un", "una"],
         "nl": ["de", "het", "een"], "af": ["die"], "sv": ["en", "ett", "den", "det", "de"],

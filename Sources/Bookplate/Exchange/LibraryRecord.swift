@@ -12,8 +12,8 @@ public enum LibraryRecord: Sendable, Equatable {
     /// - Parameter reader: the reader whose own setting it is; `nil` in a file with one reader, and for a setting that
     ///   all readers share.
     case setting(name: String, value: String, reader: ID<Reader>? = nil)
-    /// An author without any book.
-    case author(String)
+    /// An author without any book, or with a sort name that a person has entered. They come before the books.
+    case author(String, sortName: String? = nil)
     /// A shelf, spelled as it is shown. It may be empty.
     case shelf(String)
     case tag(String)

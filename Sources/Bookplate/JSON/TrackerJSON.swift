@@ -172,6 +172,7 @@ extension Author {
             "name": .string(name), "books": .integer(books),
             "roles": .object(
                 Contributor.Role.allCases.map { (key: $0.rawValue, value: .integer(roles[$0] ?? 0)) }),
+            "sortName": .string(sortName), "sortNameEdited": .bool(correctedSortName != nil),
         ]
     }
 }

@@ -7,13 +7,17 @@ import FoundationEssentials
 /// by a person, so that no refresh reverts the act. A name is matched exactly. If no author has exactly this name, case
 /// and diacritics are ignored, provided that only one author then matches.
 public protocol Authors: Sendable {
-    /// Returns the authors of books outside the trash, sorted by name.
+    /// Returns the authors of books outside the trash, sorted by sort name or, if the setting says so, by name.
     func authors() async throws -> [Author]
     /// Renames an author.
     ///
     /// - Throws: ``LabelRefusal/taken(what:name:by:)`` if another author has the new name. To combine the two, merge
     ///   them.
     func renameAuthor(_ name: String, to newName: String, at now: Date) async throws -> AuthorChange
+    /// Corrects the sort name of an author, for good: no refresh, import or new name of the author changes it.
+    ///
+    /// - Parameter sortName: the sort name; `nil` for the one that ``SortName`` derives.
+    func setSortName(of name: String, to sortName: String?, at now: Date) async throws -> AuthorChange
     /// Merges authors into an existing author. Order and roles stay the same. An author who would appear twice on an
     /// edition in the same role appears once.
     func mergeAuthors(_ names: [String], into target: String, at now: Date) async throws -> AuthorChange
@@ -30,12 +34,20 @@ public struct Author: Sendable, Equatable {
     public var books: Int
     /// The number of copies by the role of the author. Roles that the author does not have are left out.
     public var roles: [Contributor.Role: Int]
+    /// The sort name that a person has entered; `nil` if there is none.
+    public var correctedSortName: String?
 
-    public init(name: String, books: Int, roles: [Contributor.Role: Int]) {
+    public init(
+        name: String, books: Int, roles: [Contributor.Role: Int], correctedSortName: String? = nil
+    ) {
         self.name = name
         self.books = books
         self.roles = roles
+        self.correctedSortName = correctedSortName
     }
+
+    /// The form of the name by which lists are sorted.
+    public var sortName: String { correctedSortName ?? SortName.derived(from: name) }
 }
 
 /// The result of changing an author.

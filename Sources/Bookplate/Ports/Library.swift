@@ -32,6 +32,11 @@ public enum LibrarySetting: String, Sendable, CaseIterable {
     case yearlyGoal
     /// A switch: if it is on, guests may view the kiosk's pages without a sign-in.
     case guestView
+    /// A switch, on by default: if it is on, titles are sorted without the article at their beginning (``SortTitle``).
+    case ignoreArticles
+    /// A switch, on by default: if it is on, authors are sorted by their sort names (``SortName``), else by their names
+    /// as they are written.
+    case authorsByFamilyName
     /// The online sources that may be asked, in the order in which they win a field (``SourceOrder``).
     case sources
 
@@ -45,6 +50,8 @@ public enum LibrarySetting: String, Sendable, CaseIterable {
         case .dailyGoal: "the number of pages that you want to read per day"
         case .yearlyGoal: "the number of books that you want to read per year"
         case .guestView: "1 to let guests view the kiosk's pages without signing in; they can change nothing"
+        case .ignoreArticles: "1 to sort titles without the article at their beginning, 0 to sort them as they are"
+        case .authorsByFamilyName: "1 to sort authors by family name, 0 to sort them by their names as they are written"
         case .sources:
             "the sources that are asked online: an earlier one wins a field, and one that is missing is off; BOOKPLATE_SOURCES overrides this on one machine"
         }
@@ -53,7 +60,7 @@ public enum LibrarySetting: String, Sendable, CaseIterable {
     /// The value that applies if nothing is set; empty if there is no such value.
     public var defaultValue: String {
         switch self {
-        case .automaticDates: "1"
+        case .automaticDates, .ignoreArticles, .authorsByFamilyName: "1"
         case .dailyGoal, .yearlyGoal: ""
         case .guestView: "0"
         case .sources: SourceOrder.standard.text
@@ -63,7 +70,7 @@ public enum LibrarySetting: String, Sendable, CaseIterable {
     /// The values that ``value(parsing:)`` accepts, as a text for people.
     public var allowed: String {
         switch self {
-        case .automaticDates, .guestView: "1 or 0, on or off, yes or no"
+        case .automaticDates, .guestView, .ignoreArticles, .authorsByFamilyName: "1 or 0, on or off, yes or no"
         case .dailyGoal, .yearlyGoal: "a whole number from 1 to 100,000"
         case .sources: "one or more of \(SourceOrder.standard.text)"
         }
@@ -75,7 +82,7 @@ public enum LibrarySetting: String, Sendable, CaseIterable {
     ///   a goal accepts a whole number from 1 to 100,000; sources are names with commas between them.
     public func value(parsing text: String) -> String? {
         switch self {
-        case .automaticDates, .guestView:
+        case .automaticDates, .guestView, .ignoreArticles, .authorsByFamilyName:
             switch text.lowercased() {
             case "1", "on", "yes", "true": "1"
             case "0", "off", "no", "false": "0"

@@ -19,6 +19,12 @@ public protocol Search: Sendable {
     /// - Returns: the names with the most books, at most `limit`, and the names that the query contains.
     func publishers(matching query: BookQuery, limit: Int) async throws -> [NameCount]
 
+    /// Counts the books that match by the letter with which their sort key begins, in the order of the list. Position
+    /// and limit are ignored.
+    ///
+    /// - Returns: no groups, unless the order is by title or author.
+    func letters(matching query: BookQuery) async throws -> [LetterGroup]
+
     /// Returns the names that start with `beginning`, most used first. Case and diacritics are ignored.
     ///
     /// - Parameter beginning: the text typed so far; empty for the most used names of all.

@@ -23,6 +23,8 @@ public struct BookQuery: Sendable, Equatable {
     public var shelves: [String] = []
     /// The names of contributors in any role, ignoring case and diacritics.
     public var authors: [String] = []
+    /// The names of series, ignoring the case of ASCII letters.
+    public var series: [String] = []
     /// The language codes as they are stored with the edition: ISO 639-1 where there is one, else ISO 639-2.
     public var languages: Set<String> = []
     /// The publishers, exactly as they are stored.
@@ -64,12 +66,17 @@ public struct BookQuery: Sendable, Equatable {
     /// The ``SearchResults/next`` of the previous page; `nil` for the first page. Books that are added or removed in
     /// the meantime do not shift the pages.
     public var after: String?
+    /// A position as in ``after``; the page then has the last of the books that come before the page of this
+    /// position. It must not be used together with ``after``, and needs an order other than by relevance.
+    public var before: String?
     public var limit = 50
     /// The number of matches at which counting stops (see ``SearchResults/isTotalExact``).
     public var countLimit = 1000
 
     /// The sort orders. Dates are sorted from the latest, ratings from the highest, and texts from A; empty values come
-    /// last.
+    /// last. Of the books added on one day (in UTC), those that came into the library last come first, because an
+    /// import knows only the day. Titles are sorted without their articles and authors by their family names, unless a
+    /// setting says otherwise (``LibrarySetting``).
     public enum Sort: String, Sendable, CaseIterable, Codable { case added, started, finished, title, author, rating }
 
     public init() {}
@@ -86,7 +93,8 @@ public struct BookQuery: Sendable, Equatable {
         var bare = BookQuery()
         (bare.text, bare.inTrash, bare.sort, bare.isReversed) = (text, inTrash, sort, isReversed)
         bare.searchesAnnotations = searchesAnnotations
-        (bare.zone, bare.after, bare.limit, bare.countLimit) = (zone, after, limit, countLimit)
+        (bare.zone, bare.after, bare.before) = (zone, after, before)
+        (bare.limit, bare.countLimit) = (limit, countLimit)
         return self != bare
     }
 }

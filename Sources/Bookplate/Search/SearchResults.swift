@@ -8,12 +8,17 @@ public struct SearchResults: Sendable, Equatable {
     /// The place where the next page begins, encoded as printable characters for ``BookQuery/after``; `nil` if this is
     /// the last page.
     public var next: String?
+    /// The position after which this page begins, for ``BookQuery/before``; `nil` if no book comes before the page.
+    public var start: String?
 
-    public init(hits: [BookHit], total: Int, isTotalExact: Bool = true, next: String? = nil) {
+    public init(
+        hits: [BookHit], total: Int, isTotalExact: Bool = true, next: String? = nil, start: String? = nil
+    ) {
         self.hits = hits
         self.total = total
         self.isTotalExact = isTotalExact
         self.next = next
+        self.start = start
     }
 
     public var books: [Book] { hits.map(\.book) }

@@ -7,18 +7,21 @@ import Bookplate
 public struct BibTeXWriter: Sendable {
     /// The number of entries so far with each key.
     private var keys: [String: Int] = [:]
+    /// The sort names that a person has entered, by author.
+    private var sortNames: [String: String] = [:]
 
     public init() {}
 
     /// Returns the entry for a book, without what belongs to copies in the trash. The text is empty for any other
-    /// record.
+    /// record. The sort names of authors come before the books.
     public mutating func entry(for record: LibraryRecord) -> String {
+        if case .author(let name, let sortName) = record { sortNames[name] = sortName }
         guard case .book(let book) = record else { return "" }
         let copies = book.copies.map(\.copy).filter { $0.deleted == nil }
         guard !copies.isEmpty else { return "" }
         let data = book.edition.metadata
         func names(_ role: Contributor.Role) -> [BibTeXName] {
-            data.authors.filter { $0.role == role }.compactMap { BibTeXName($0.name) }
+            data.authors.filter { $0.role == role }.compactMap { BibTeXName(inverted($0.name)) }
         }
         func list(_ role: Contributor.Role) -> String? {
             let names = names(role)
@@ -41,6 +44,14 @@ public struct BibTeXWriter: Sendable {
             value.flatMap { $0.isEmpty ? nil : "  \(name) = {\($0)},\n" }
         }
         return "@book{\(key(of: book.edition, by: first)),\n\(lines.joined())}\n\n"
+    }
+
+    /// Returns a name with the family name first if a person has said which part it is, or if it has several words:
+    /// biber and BibTeX find one word by themselves.
+    private func inverted(_ name: String) -> String {
+        if let sortName = sortNames[name] { return sortName }
+        let sortName = SortName.derived(from: name)
+        return sortName.prefix { $0 != "," }.contains(" ") ? sortName : name
     }
 
     /// Returns a key that no other entry has: the author's family name, the year and the first word of the title, in

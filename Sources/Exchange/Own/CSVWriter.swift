@@ -23,6 +23,9 @@ public struct CSVWriter: Sendable {
         "Daily Goal", "Cultural Goal", "Cultural Goal Category",
     ]
 
+    /// The sort names that a person has entered, by author.
+    private var sortNames: [String: String] = [:]
+
     public init() {}
 
     /// The header line.
@@ -33,8 +36,10 @@ public struct CSVWriter: Sendable {
         cells.map { quoted(guarded($0)) }.joined(separator: ",") + "\r\n"
     }
 
-    /// Returns the rows of a book, without copies in the trash. The text is empty for any other record.
-    public func rows(of record: LibraryRecord) -> String {
+    /// Returns the rows of a book, without copies in the trash. The text is empty for any other record. The sort names
+    /// of authors come before the books.
+    public mutating func rows(of record: LibraryRecord) -> String {
+        if case .author(let name, let sortName) = record { sortNames[name] = sortName }
         guard case .book(let book) = record else { return "" }
         return book.copies.filter { $0.copy.deleted == nil }.map { row(book.edition, $0) }.joined()
     }
@@ -58,7 +63,7 @@ public struct CSVWriter: Sendable {
         let privateNote = notes.first { $0.isPrivate }?.text ?? ""
         return [
             cell(data.identifiers["goodreads"]?.first), cell(data.title), cell(authors.first),
-            cell(lastFirst(authors.first)),
+            cell(authors.first.map { sortNames[$0] ?? SortName.derived(from: $0) }),
             cell(others.joined(separator: ", ")), isbn(edition.isbn?.isbn10), isbn(edition.isbn?.digits),
             cell(String(wholeStars(copy.rating))), "", cell(data.publisher), cell(binding(data.format)),
             cell(data.pageCount.map(String.init)), cell(data.publishedDate.map { String($0.year) }), "",
@@ -95,11 +100,6 @@ public struct CSVWriter: Sendable {
     /// Returns the rating rounded to whole stars, because Goodreads has no others. 0 means no rating, so a rated copy
     /// gets at least one star.
     private func wholeStars(_ rating: Double?) -> Int { rating.map { max(1, Int($0.rounded())) } ?? 0 }
-
-    private func lastFirst(_ name: String?) -> String? {
-        guard let name, let space = name.lastIndex(of: " ") else { return name }
-        return "\(name[name.index(after: space)...]), \(name[..<space])"
-    }
 
     private func binding(_ format: Metadata.Format?) -> String? {
         switch format {

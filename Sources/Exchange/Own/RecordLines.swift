@@ -12,6 +12,7 @@ struct RecordLine: Decodable {
     var record: String
     var version: Int?
     var name: String?
+    var sortName: String?
     var reader: String?
     var value: String?
     var id: String?
@@ -67,7 +68,10 @@ struct RecordLine: Decodable {
                 throw LineError(description: "\"\(value.excerpt)\" is not a valid value for the setting \"\(name)\"")
             }
             return .setting(name: name, value: value, reader: try reader.map { try identity($0, "reader") })
-        case "author": return .author(try filled(name, "name", TextLimit.name))
+        case "author":
+            return .author(
+                try filled(name, "name", TextLimit.name),
+                sortName: try sortName.map { try filled($0, "sortName", TextLimit.name) })
         case "shelf": return .shelf(try filled(name, "name", TextLimit.name))
         case "tag": return .tag(try filled(name, "name", TextLimit.name))
         case "book":
@@ -408,7 +412,9 @@ extension LibraryRecord {
                 (key: "record", value: "setting"), (key: "name", value: .string(name)),
                 (key: "value", value: .string(value)),
             ]).appending(reader.map { [("reader", .string($0.rawValue))] } ?? [])
-        case .author(let name): ["record": "author", "name": .string(name)]
+        case .author(let name, let sortName):
+            JSONValue.object([(key: "record", value: "author"), (key: "name", value: .string(name))])
+                .appending(sortName.map { [("sortName", .string($0))] } ?? [])
         case .shelf(let name): ["record": "shelf", "name": .string(name)]
         case .tag(let name): ["record": "tag", "name": .string(name)]
         case .book(let book): book.json

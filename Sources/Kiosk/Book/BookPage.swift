@@ -344,12 +344,19 @@ struct BookDetails {
             field(
                 "format", metadata.format.map { texts.label(for: $0) }, raw: metadata.format?.rawValue,
                 .format, kind: "select", options: formats),
-            field("series", metadata.series, .series), field("seriesNumber", metadata.seriesNumber, .series),
+            series, field("seriesNumber", metadata.seriesNumber, .series),
             field("subjects", listed(metadata.subjects), raw: lines(metadata.subjects), .subjects, kind: "lines"),
             field("authors", listed(others), raw: people, .authors, kind: "people"),
             field("authorNationality", metadata.authorNationality, .authorNationality),
             link("previewLink", metadata.previewLink, .previewLink), link("infoLink", metadata.infoLink, .infoLink),
         ]
+    }
+
+    /// The name of the series, with a link to the page of the series.
+    private var series: View {
+        var view = field("series", book.edition.metadata.series, .series)
+        view["page"] = book.edition.metadata.series.map(SeriesPage.address)
+        return view
     }
 
     /// The fields of the copy, which are its shelf, goals and recommendations.

@@ -200,7 +200,7 @@ struct BookSelection: Decodable, Sendable {
     ) async throws -> (books: [Book], next: String?) {
         guard text.utf8.count <= 16_000 else { throw Self.refusal }
         var query = try await search(text, parts, context)
-        (query.after, query.limit, query.countLimit) = (after, piece, 0)
+        (query.after, query.before, query.limit, query.countLimit) = (after, nil, piece, 0)
         let found = try await context.library.books(matching: query)
         let except = except ?? []
         let excluded = try except.isEmpty ? [] : Set(Self.checked(except))

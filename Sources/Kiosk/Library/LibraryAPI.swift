@@ -2,7 +2,7 @@ import Bookplate
 import FoundationEssentials
 import Hummingbird
 
-/// Lists books, and counts the books for each value of a filter.
+/// Lists books, and counts the books for each value of a filter and for each letter.
 struct BooksAPI: Sendable {
     let parts: KioskParts
 
@@ -10,10 +10,11 @@ struct BooksAPI: Sendable {
         [
             Route(.get, "/api/books", for: .guests, list),
             Route(.get, "/api/books/facets", for: .guests, facets),
+            Route(.get, "/api/books/letters", for: .guests, letters),
         ]
     }
 
-    /// Responds with `{"hits", "total", "exact", "next"}` to a query in the form of ``LibraryAddress``.
+    /// Responds with `{"hits", "total", "exact", "next", "start"}` to a query in the form of ``LibraryAddress``.
     private func list(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         var found = try await context.library.books(matching: try await query(request, context))
         if context.isGuest {
@@ -26,6 +27,13 @@ struct BooksAPI: Sendable {
         JSONResponse(try await context.library.facets(matching: try await query(request, context)).json)
     }
 
+    /// Responds with `{"letters": [{"letter", "count", "after"}]}`; the list is empty unless the books are sorted by title
+    /// or author.
+    private func letters(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
+        let groups = try await context.library.letters(matching: try await query(request, context))
+        return JSONResponse(["letters": .array(groups.map(\.json))])
+    }
+
     private func query(_ request: Request, _ context: KioskContext) async throws -> BookQuery {
         try await context.libraryAddress(request.uri.query, parts.ports, isTyped: false).query
     }
@@ -36,7 +44,7 @@ extension SearchResults {
     var json: JSONValue {
         [
             "hits": .array(hits.map(\.json)), "total": .integer(total), "exact": .bool(isTotalExact),
-            "next": JSONValue(next),
+            "next": JSONValue(next), "start": JSONValue(start),
         ]
     }
 }

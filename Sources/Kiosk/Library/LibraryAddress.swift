@@ -6,14 +6,16 @@ import FoundationEssentials
 /// `reader`, which every address may have, is left to ``ReaderChoice``.
 struct LibraryAddress: Sendable {
     enum Name: String, Sendable, CaseIterable {
-        case q, status, tag, shelf, author, language, rating, owned, wishlist, favourite, added, started, finished
+        case q, status, tag, shelf, author, series, language, rating, owned, wishlist, favourite, added, started,
+            finished
         case publisher, year, pages, format, missing
         case readBy, notReadBy, readByNobody
-        case trash, sort, reverse, view, limit, after
+        case trash, sort, reverse, view, limit, after, before
 
         /// The parameters that filter books.
         static let filters: [Name] = [
-            .status, .tag, .shelf, .author, .language, .rating, .owned, .favourite, .wishlist, .added, .started,
+            .status, .tag, .shelf, .author, .series, .language, .rating, .owned, .favourite, .wishlist, .added,
+            .started,
             .finished, .publisher, .year, .pages, .format, .missing, .readBy, .notReadBy, .readByNobody,
         ]
     }
@@ -90,6 +92,7 @@ struct LibraryAddress: Sendable {
         case .tag: query.tags.append(value)
         case .shelf: query.shelves.append(value)
         case .author: query.authors.append(value)
+        case .series: query.series.append(value)
         case .language: query.languages.insert(value.lowercased())
         case .rating:
             query.ratings.insert(
@@ -125,6 +128,7 @@ struct LibraryAddress: Sendable {
             let number = Int(value).flatMap { (1...Self.maxHits).contains($0) ? $0 : nil }
             query.limit = try Self.value(name, number, value, ["1 to \(Self.maxHits)"])
         case .after: query.after = value
+        case .before: query.before = value
         }
     }
 
@@ -169,7 +173,7 @@ struct LibraryAddress: Sendable {
     }
 }
 
-// Addresses derived from this one. They leave out `after` and `limit`, so that they begin at the start of the list.
+// Addresses derived from this one. They leave out the place in the list, so that they begin at the start of the list.
 extension LibraryAddress {
     /// Returns the address with a new value for one parameter, or without that parameter if the value is `nil`.
     func setting(_ name: Name, _ value: String?) -> String {
@@ -178,10 +182,10 @@ extension LibraryAddress {
         return Self.address(rest)
     }
 
-    /// The address of the list in the opposite order; `nil` in the default order. It names the order, because one that
-    /// only the search names is not reversed.
+    /// The address of the list in the opposite order; `nil` if the books are ranked by how well they match. It names the
+    /// order, because one that only the search names is not reversed.
     var reversed: String? {
-        guard let sort = query.sort else { return nil }
+        guard let sort = query.sort ?? (query.text.isEmpty ? .added : nil) else { return nil }
         let rest = kept.filter { $0.name != .sort && $0.name != .reverse }
         let order = [Item(name: .sort, value: sort.rawValue)]
         return Self.address(rest + order + (query.isReversed ? [] : [Item(name: .reverse, value: "1")]))
@@ -198,10 +202,11 @@ extension LibraryAddress {
     /// The address without the search text and the filters.
     var bare: String { Self.address(kept.filter { [.sort, .reverse, .view, .trash].contains($0.name) }) }
 
-    /// Returns the address of the next page.
-    func next(_ position: String) -> String {
-        Self.address(items.filter { $0.name != .after && $0.name != .limit } + [Item(name: .after, value: position)])
-    }
+    /// Returns the address of the list from a position on.
+    func next(_ position: String) -> String { Self.address(kept + [Item(name: .after, value: position)]) }
+
+    /// Returns the address of the page before a position.
+    func earlier(_ position: String) -> String { Self.address(kept + [Item(name: .before, value: position)]) }
 
     /// Returns the address of the list with this search alone, in the same view.
     func searching(_ text: String) -> String {
@@ -220,7 +225,7 @@ extension LibraryAddress {
     /// have visible fields.
     func carried(except names: Set<Name>) -> [Item] { kept.filter { !names.contains($0.name) } }
 
-    private var kept: [Item] { items.filter { $0.name != .after && $0.name != .limit } }
+    private var kept: [Item] { items.filter { ![.after, .before, .limit].contains($0.name) } }
 
     private static func address(_ items: [Item]) -> String {
         "/library" + (items.isEmpty ? "" : "?")

@@ -50,6 +50,15 @@ struct LibraryPage: Sendable {
         let filters = chosenFilters(address)
         if !filters.isEmpty { view["filterCount"] = String(filters.count) }
         if let next = found.next { view["next"] = address.next(next) }
+        if let start = found.start { view["earlier"] = address.earlier(start) }
+        // A list of one page needs no letters.
+        if found.next != nil || found.start != nil {
+            let letters = try await context.library.letters(matching: query)
+            if letters.count > 1 {
+                view["hasLetters"] = true
+                view["letters"] = self.letters(letters, address, texts)
+            }
+        }
         let isFiltered = !address.search.isEmpty || !address.chosenFilters.isEmpty
         view["hasRail"] = !context.isGuest && (!found.hits.isEmpty || isFiltered)
         if found.hits.isEmpty {
@@ -163,18 +172,45 @@ struct LibraryPage: Sendable {
         Int(text).map { texts("common.stars", count: $0) } ?? texts("common.unrated")
     }
 
+    /// Returns the orders to choose from. The first one is the default, which is by relevance for a search, and else the
+    /// latest addition first.
     private func sorts(_ address: LibraryAddress, _ texts: Texts) -> [View] {
-        let best: View = [
-            "value": "", "label": texts(address.query.text.isEmpty ? "library.sort_newest" : "library.sort_best"),
-            "isChosen": address.query.sort == nil,
-        ]
-        return [best]
-            + BookQuery.Sort.allCases.map { sort in
+        let (chosen, isRanked) = (address.query.sort, !address.query.text.isEmpty)
+        var first: View = ["value": "", "label": texts("library.sort_best"), "isChosen": chosen == nil]
+        if !isRanked {
+            let isNamed = chosen == .added
+            first = [
+                "value": isNamed ? "added" : "", "label": texts("library.sort_added"),
+                "isChosen": isNamed || chosen == nil,
+            ]
+        }
+        return [first]
+            + BookQuery.Sort.allCases.filter { isRanked || $0 != .added }.map { sort in
                 [
                     "value": sort.rawValue, "label": texts("library.sort_\(sort.rawValue)"),
-                    "isChosen": address.query.sort == sort,
+                    "isChosen": chosen == sort,
                 ]
             }
+    }
+
+    /// Returns the letters with which the titles or names of the list begin, each with the address of the list from
+    /// there on.
+    private func letters(_ groups: [LetterGroup], _ address: LibraryAddress, _ texts: Texts) -> [View] {
+        groups.map { group in
+            let sign =
+                switch group.initial {
+                case .digit: "#"
+                case .letter(let letter): String(letter)
+                case .other: "…"
+                }
+            let books = texts("common.books", count: group.count)
+            return [
+                "letter": sign, "address": address.next(group.start),
+                "label": group.initial == .other
+                    ? texts("library.otherLetters", ["books": books]) : "\(sign): \(books)",
+                "isCurrent": address.query.after == group.start,
+            ]
+        }
     }
 
     /// Returns the values that explain an empty list and suggest what a person can do.
@@ -243,6 +279,7 @@ final class LibraryHit: Sendable, MustacheParent {
         case "hasMarks":
             hit.book.copy.rating != nil || hit.book.copy.isOnWishlist || hit.book.copy.isFavourite
                 || !hit.book.copy.tags.isEmpty
+                || hit.book.copy.shelf != nil || hit.book.edition.metadata.series != nil
                 || hit.book.copy.deleted != nil
         case "hasStars": hit.book.copy.rating != nil
         case "stars": hit.book.copy.rating.map(Copy.stars) ?? ""
@@ -250,6 +287,9 @@ final class LibraryHit: Sendable, MustacheParent {
         case "isWish": hit.book.copy.isOnWishlist
         case "isFavourite": hit.book.copy.isFavourite
         case "tags": tags
+        case "shelf": hit.book.copy.shelf.map(Self.short)
+        case "series": hit.book.edition.metadata.series.map { Self.short($0 + (number.map { " \($0)" } ?? "")) }
+        case "seriesPage": hit.book.edition.metadata.series.map(SeriesPage.address)
         case "isTrash": hit.book.copy.deleted != nil
         case "daysLeft":
             hit.book.copy.deleted.map { texts("library.daysLeft", count: Trash.daysLeft(deleted: $0, now: now)) } ?? ""
@@ -279,6 +319,8 @@ final class LibraryHit: Sendable, MustacheParent {
         let tags = hit.book.copy.tags
         return tags.prefix(4).map(Self.short) + (tags.count > 4 ? ["+\(tags.count - 4)"] : [])
     }
+
+    private var number: String? { hit.book.edition.metadata.seriesNumber }
 
     private var author: String {
         let names = hit.book.edition.metadata.authorNames

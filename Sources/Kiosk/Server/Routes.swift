@@ -22,6 +22,7 @@ extension KioskParts {
             FilterPanel(parts: self).routes,
             BulkEditPage(parts: self).routes,
             TidyPage(parts: self).routes,
+            SeriesPage(parts: self).routes,
             BookPage(parts: self).routes,
             FinishPage(parts: self).routes,
             BookFormPage(parts: self).routes,

@@ -2,7 +2,8 @@ import Bookplate
 import FoundationEssentials
 import Hummingbird
 
-/// The pages on which a person renames, merges and deletes tags, shelves and authors.
+/// The pages on which a person renames, merges and deletes tags, shelves and authors, and corrects the sort names of
+/// authors.
 struct NamesPage: Sendable {
     let parts: KioskParts
 
@@ -28,7 +29,7 @@ struct NamesPage: Sendable {
             "isFound": !all.isEmpty && matches.isEmpty, "emptyText": texts("settings.\(list.rawValue)Empty"),
             "explanation": texts("settings.\(list.rawValue)Hint"),
             "names": matches.prefix(Self.maxNames).map { entry -> View in
-                [
+                var view: View = [
                     "name": entry.name, "count": texts("stats.nBooks", n: entry.books),
                     "href": "/library?\(list.filter)=\(PercentEncoding.encoded(entry.name))",
                     "deletion": JSONValue.object([(key: "names", value: [.string(entry.name)])]).text,
@@ -36,9 +37,15 @@ struct NamesPage: Sendable {
                     "renameLabel": texts("settings.renameNamed", ["name": entry.name]),
                     "selectLabel": texts("settings.selectNamed", ["name": entry.name]),
                 ]
+                if let sortName = entry.sortName {
+                    view["sortName"] = sortName
+                    view["sortLabel"] = texts("settings.sortNamed", ["name": entry.name])
+                    if entry.isSortNameCorrected { view["isCorrected"] = true }
+                }
+                return view
             },
         ]
-        if list.kind != nil { view["canMake"] = true }
+        if list.kind != nil { view["canMake"] = true } else { view["canSort"] = true }
         if matches.count > Self.maxNames {
             view["cut"] = texts(
                 "settings.namesCut", ["n": texts.grouped(Self.maxNames), "all": texts.grouped(matches.count)])
@@ -49,9 +56,23 @@ struct NamesPage: Sendable {
             context)
     }
 
-    private func names(_ list: NameList, _ library: any KioskLibrary) async throws -> [(name: String, books: Int)] {
-        guard let kind = list.kind else { return try await library.authors().map { ($0.name, $0.books) } }
-        return try await library.labels(kind).map { ($0.name, $0.books) }
+    private struct Entry {
+        var name: String
+        var books: Int
+        /// The sort name of an author.
+        var sortName: String?
+        var isSortNameCorrected = false
+    }
+
+    private func names(_ list: NameList, _ library: any KioskLibrary) async throws -> [Entry] {
+        guard let kind = list.kind else {
+            return try await library.authors().map { author in
+                Entry(
+                    name: author.name, books: author.books, sortName: author.sortName,
+                    isSortNameCorrected: author.correctedSortName != nil)
+            }
+        }
+        return try await library.labels(kind).map { Entry(name: $0.name, books: $0.books) }
     }
 }
 
@@ -95,6 +116,15 @@ struct NamesAPI: Sendable {
                     return JSONResponse(try await editor(context).delete(try Self.checked(body.names)))
                 },
             ]
+            if list.kind == nil {
+                routes.append(
+                    Route(.put, path + "/sort-name", for: .household) { request, context in
+                        let body = try await request.json(Sorting.self)
+                        let sortName = body.sortName.flatMap { $0.cleanedLine.isEmpty ? nil : $0 }
+                        return JSONResponse(
+                            try await context.library.setSortName(of: body.name, to: sortName, at: now()).json)
+                    })
+            }
             if let kind = list.kind {
                 routes.append(
                     Route(.post, path, for: .household) { request, context in
@@ -108,6 +138,11 @@ struct NamesAPI: Sendable {
 
     private struct Creation: Decodable { let name: String }
     private struct Renaming: Decodable { let name, newName: String }
+    /// The new sort name of an author; `null` or an empty text resets it to the one that the rule derives.
+    private struct Sorting: Decodable {
+        let name: String
+        let sortName: String?
+    }
     private struct Merge: Decodable {
         let names: [String]
         let into: String

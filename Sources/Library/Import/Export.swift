@@ -28,8 +28,11 @@ extension LibraryFile {
                 }
             }
             for row in try db.rows(
-                "SELECT name FROM author WHERE id NOT IN (SELECT author FROM editionAuthor) ORDER BY name")
-            { try receive(.author(row["name"])) }
+                """
+                SELECT name, sortName FROM author
+                WHERE sortName IS NOT NULL OR id NOT IN (SELECT author FROM editionAuthor) ORDER BY name
+                """)
+            { try receive(.author(row["name"], sortName: row["sortName"])) }
             for row in try db.rows("SELECT displayName FROM shelf ORDER BY name") {
                 try receive(.shelf(row["displayName"]))
             }

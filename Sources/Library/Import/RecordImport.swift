@@ -19,12 +19,15 @@ extension RowImporter {
             // The settings of a reader who is left out are, too.
             guard let readerRow = readers[reader] else { return other(row, false) }
             return other(row, try db.withReader(readerRow) { try add(insertion, [name, value]) })
-        case .author(let name):
+        case .author(let name, let sortName):
             return other(
                 row,
                 try add(
-                    "INSERT INTO author (name, folded) VALUES (?, ?) ON CONFLICT DO NOTHING", [name, name.searchFolded])
-            )
+                    """
+                    INSERT INTO author (name, folded, sortName) VALUES (?, ?, ?)
+                    ON CONFLICT DO UPDATE SET sortName = excluded.sortName
+                    WHERE author.sortName IS NULL AND excluded.sortName IS NOT NULL
+                    """, [name, name.searchFolded, sortName]))
         case .shelf(let name):
             return other(
                 row,

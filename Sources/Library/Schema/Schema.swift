@@ -20,6 +20,7 @@ enum Schema {
         ("10 facts of copies", addCopyFacts),
         ("11 wishlist links", createWishlistLinks),
         ("12 stats of works", addStatsOfWorks),
+        ("13 sort names, additions by day", addSortNames),
     ]
 
     @Sendable private static func migrateToVersion6(_ db: Database) throws {

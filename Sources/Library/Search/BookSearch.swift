@@ -11,6 +11,10 @@ extension LibraryFile: Search {
         try await read { db in try BookSearch(db, query).random(limit) }
     }
 
+    public func letters(matching query: BookQuery) async throws -> [LetterGroup] {
+        try await read { db in try BookSearch(db, query).letters() }
+    }
+
     public func facets(matching query: BookQuery, countsAuthors: Bool) async throws -> BookFacets {
         try await read { db in try FacetCounter(db, query).count(countsAuthors: countsAuthors) }
     }
@@ -46,6 +50,7 @@ struct BookSearch {
     private let filter: ListingFilter
     private let text: QueryText?
     private let after: PageToken?
+    private let before: PageToken?
     /// The statement that returns the copies that pass the narrowest filter (the one that the fewest copies pass);
     /// `nil` if too many copies pass every filter.
     private let few: ListingFilter.Source?
@@ -59,12 +64,14 @@ struct BookSearch {
         filter = try ListingFilter(db, query)
         text = try QueryText(query, db)
         after = try query.after.map { try PageToken($0, in: query) }
+        before = try query.before.map { try PageToken($0, in: query) }
         few = text == nil ? try filter.fewCopies(db) : nil
     }
 
     func results() throws -> SearchResults {
         guard text != nil || query.text.isEmpty else { return SearchResults(hits: [], total: 0) }
         let limit = max(0, min(query.limit, .max - 1))
+        if let before { return try results(before: before, limit) }
         let positions: [Position]
         var counted: Int?
         if let text, query.sort == nil {
@@ -84,17 +91,36 @@ struct BookSearch {
         }
         if after == nil, positions.count <= limit { counted = positions.count }
         let shown = positions.prefix(limit)
+        var results = try results(shown.map(\.copy), total: counted)
+        if positions.count > limit { results.next = shown.last?.text(in: query) }
+        if let after, isSorted, try !preceding(after, 1).isEmpty { results.start = query.after }
+        return results
+    }
+
+    /// Returns the last of the books that come before the page of a position.
+    private func results(before position: PageToken, _ limit: Int) throws -> SearchResults {
+        guard isSorted, query.after == nil else { throw SearchRefusal.badPosition(query.before ?? "") }
+        let positions = try preceding(position, limit + 1)
+        var results = try results(positions.prefix(limit).reversed().map(\.copy), total: nil)
+        if positions.count > limit { results.start = positions.last?.text(in: query) }
+        results.next = query.before
+        return results
+    }
+
+    private func results(_ copies: [Int64], total counted: Int?) throws -> SearchResults {
         let total = try counted ?? count()
         let isExact = total <= query.countLimit || isWhole
         return SearchResults(
-            hits: try hits(shown.map(\.copy)), total: isExact ? total : query.countLimit, isTotalExact: isExact,
-            next: positions.count > limit ? shown.last?.text(in: query) : nil)
+            hits: try hits(copies), total: isExact ? total : query.countLimit, isTotalExact: isExact)
     }
+
+    /// False if the books are ranked by how well they match.
+    private var isSorted: Bool { text == nil || query.sort != nil }
 
     /// Returns books that match, in random order, each at most once. All matches are read, but only their row ids.
     func random(_ limit: Int) throws -> [Book] {
         guard text != nil || query.text.isEmpty else { return [] }
-        let (clauses, arguments) = matches(few, along: "added")
+        let (clauses, arguments) = matches(few, along: Self.added)
         let copies = try db.rows(
             "SELECT listing.copy \(clauses) ORDER BY random() LIMIT ?", arguments + [max(0, limit)])
         return try hits(copies.map { $0["copy"] }).map(\.book)
@@ -133,9 +159,9 @@ struct BookSearch {
             let same = try db.rows(
                 """
                 SELECT copy FROM listing INDEXED BY listingByTitle
-                WHERE \(ListingFilter.ofReader) AND title = ? AND copy < ? AND \(filter.condition)
+                WHERE \(ListingFilter.ofReader) AND title IN (?, ?) AND copy < ? AND \(filter.condition)
                 ORDER BY copy DESC LIMIT ?
-                """, [text.title, after?.copy ?? .max] + filter.arguments + [limit])
+                """, text.titleArguments + [after?.copy ?? .max] + filter.arguments + [limit])
             positions = same.map { Position(step: 0, copy: $0[0]) }
         }
         let steps = text.steps
@@ -146,7 +172,7 @@ struct BookSearch {
                 found = Array(all.filter { !earlier.contains($0) }.sorted(by: >).prefix(limit - positions.count))
             } else {
                 let before = index + 1 == first ? after?.copy : nil
-                found = try copies(matching: step, before: before, except: text.title, limit - positions.count)
+                found = try copies(matching: step, before: before, except: text, limit - positions.count)
             }
             positions += found.map { Position(step: index + 1, copy: $0) }
         }
@@ -154,15 +180,15 @@ struct BookSearch {
     }
 
     private func copies(
-        matching step: QueryText.Step, before: Int64?, except title: String, _ limit: Int
+        matching step: QueryText.Step, before: Int64?, except text: QueryText, _ limit: Int
     ) throws -> [Int64] {
         try db.rows(
             """
             SELECT searchText.rowid FROM searchText CROSS JOIN listing ON \(ListingFilter.row(of: "searchText.rowid"))
-            WHERE searchText MATCH ? AND searchText.rowid < ? AND listing.title IS NOT ? AND \(step.condition)
-                AND \(filter.condition)
+            WHERE searchText MATCH ? AND searchText.rowid < ?
+                AND (listing.title IN (?, ?)) IS NOT TRUE AND \(step.condition) AND \(filter.condition)
             ORDER BY searchText.rowid DESC LIMIT ?
-            """, [step.match, before ?? .max, title] + step.arguments + filter.arguments + [limit]
+            """, [step.match, before ?? .max] + text.titleArguments + step.arguments + filter.arguments + [limit]
         ).map { $0[0] }
     }
 
@@ -186,12 +212,35 @@ struct BookSearch {
                 "\(column) IS NOT NULL" + (after == nil ? "" : " AND (\(column), listing.copy) \(sign) (?, ?)"), values,
                 "\(column) \(direction), listing.copy \(direction)", limit)
         }
-        if positions.count < limit, query.sort != .added {
+        if positions.count < limit, !isAlwaysFilled {
             let before = after?.key == .empty ? after?.copy ?? .max : Int64.max
             positions += try rows(
                 "\(column) IS NULL AND listing.copy < ?", [before], "listing.copy DESC", limit - positions.count)
         }
         return positions
+    }
+
+    /// Returns the books of this page in the opposite order, beginning with the last one that is not after the
+    /// position.
+    private func preceding(_ position: PageToken, _ limit: Int) throws -> [Position] {
+        let (column, isDescending) = order
+        let direction = isDescending ? "ASC" : "DESC"
+        var positions: [Position] = []
+        var (condition, values): (String, StatementArguments) = ("", [])
+        switch position.key {
+        case .empty:
+            guard !isAlwaysFilled else { throw SearchRefusal.badPosition(query.after ?? query.before ?? "") }
+            positions = try rows(
+                "\(column) IS NULL AND listing.copy >= ?", [position.copy], "listing.copy ASC", limit)
+        case .number(let number): values = [number, position.copy]
+        case .text(let text): values = [text, position.copy]
+        }
+        guard positions.count < limit else { return positions }
+        if position.key != .empty { condition = " AND (\(column), listing.copy) \(isDescending ? ">=" : "<=") (?, ?)" }
+        return try positions
+            + rows(
+                "\(column) IS NOT NULL" + condition, values, "\(column) \(direction), listing.copy \(direction)",
+                limit - positions.count)
     }
 
     /// Sorts a few copies in the order of ``sorted(_:)``, and returns the first `limit` of them with their total
@@ -226,13 +275,20 @@ struct BookSearch {
         return Position(key: key, copy: row[0])
     }
 
+    /// True if every book has a value in the sorted column.
+    private var isAlwaysFilled: Bool { query.sort ?? .added == .added }
+
     private var order: (column: String, isDescending: Bool) {
         let sort = query.sort ?? .added
         return switch sort {
-        case .added, .started, .finished, .rating: (sort.rawValue, !query.isReversed)
+        case .added: (Self.added, !query.isReversed)
+        case .started, .finished, .rating: (sort.rawValue, !query.isReversed)
         case .title, .author: (sort.rawValue, query.isReversed)
         }
     }
+
+    /// The column by which additions are sorted.
+    private static let added = "addedDay"
 
     private func rows(
         _ condition: String, _ values: StatementArguments, _ order: String, _ limit: Int
@@ -272,6 +328,54 @@ struct BookSearch {
         return ("FROM \(tables) WHERE \(selection) AND \(filter.condition)", arguments + filter.arguments)
     }
 
+    // MARK: Letters
+
+    func letters() throws -> [LetterGroup] {
+        guard [.title, .author].contains(query.sort), text != nil || query.text.isEmpty else { return [] }
+        let (column, isDescending) = order
+        let source = few ?? filter.outside
+        let (clauses, arguments) = matches(source, along: column)
+        let counts: [Row]
+        if text == nil, source == nil {
+            // The keys of each group are together in the index, so that counting them needs no grouping.
+            let codes = 96...123
+            counts = try db.rows(
+                codes.map { "SELECT \($0) AS initial, count(*) \(clauses) AND \(column) >= ? AND \(column) < ?" }
+                    .joined(separator: " UNION ALL "),
+                codes.reduce(into: []) { $0 += arguments + [Self.firstKey($1), Self.firstKey($1 + 1)] })
+        } else {
+            counts = try db.rows(
+                """
+                SELECT max(96, min(123, unicode(listing.\(column)))) AS initial, count(*) \(clauses)
+                    AND \(column) <> ''
+                GROUP BY initial ORDER BY initial
+                """, arguments)
+        }
+        let groups = counts.filter { $0[1] as Int > 0 }.map { row in
+            let code: Int = row[0]
+            let initial: LetterGroup.Initial =
+                switch code {
+                case 96: .digit
+                case 123: .other
+                default: .letter(Character(Self.firstKey(code - 32)))
+                }
+            // In the opposite order, a group begins with its last key, before the first one of the next group.
+            let start = Position(key: .text(Self.firstKey(isDescending ? code + 1 : code)), copy: 0)
+            return LetterGroup(initial: initial, count: row[1], start: start.text(in: query))
+        }
+        return isDescending ? groups.reversed() : groups
+    }
+
+    /// Returns the text with which the keys of a group begin. The groups are the letters; everything before "a", which is
+    /// 96; and everything after "z", which is 123.
+    private static func firstKey(_ code: Int) -> String {
+        switch code {
+        case 96: ""
+        case 124: "\u{10FFFF}"
+        default: String(Character(Unicode.Scalar(UInt8(code))))
+        }
+    }
+
     // MARK: Counts
 
     /// True if the query returns the whole library or the whole trash, which can be counted quickly.
@@ -285,7 +389,7 @@ struct BookSearch {
             let trash = try db.value(Int.self, "SELECT count(*) FROM copy WHERE deleted IS NOT NULL") ?? 0
             return query.inTrash ? trash : all - trash
         }
-        let (clauses, arguments) = matches(few ?? filter.outside, along: "added")
+        let (clauses, arguments) = matches(few ?? filter.outside, along: Self.added)
         return try db.value(
             Int.self, "SELECT count(*) FROM (SELECT 1 \(clauses) LIMIT ?)", arguments + [countingLimit]) ?? 0
     }

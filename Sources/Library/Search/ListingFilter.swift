@@ -67,6 +67,7 @@ struct ListingFilter {
         if let period = query.started { require(.day(period, of: "started")) }
         if let period = query.finished { require(.day(period, of: "finished")) }
         if !query.tags.isEmpty { require(.tag(try Self.tagRows(db, query.tags))) }
+        if !query.series.isEmpty { require(.series(query.series)) }
         if !query.authors.isEmpty { require(.author(try Self.authorRows(db, query.authors))) }
         for reader in query.readBy { require(try .readBy(reader, db)) }
         for reader in query.notReadBy { require(try .readBy(reader, db).negated) }
@@ -228,10 +229,17 @@ extension ListingFilter.Clause {
             last.number.map { CalendarDay(number: $0 + 1) }.flatMap { $0 > last ? $0 : nil }
         }
         let end = next?.beginning(in: zone).milliseconds ?? .max
+        /// The column has days in UTC.
+        func day(_ milliseconds: Int64) -> Int64 { Int64((Double(milliseconds) / 86_400_000).rounded(.down)) }
         let sql = "added >= ? AND added < ?"
         return Self(
             sql: sql, arguments: [start, end],
-            source: ("\(ListingFilter.selection(along: "ByAdded")) inTrash IN (0, 1) AND \(sql)", [start, end]))
+            source: (
+                """
+                \(ListingFilter.selection(along: "ByAddedDay")) inTrash IN (0, 1) AND addedDay >= ? AND addedDay <= ?
+                    AND \(sql)
+                """, [day(start), day(end), start, end]
+            ))
     }
 
     /// - Parameter column: `started` or `finished`.
@@ -313,6 +321,12 @@ extension ListingFilter.Clause {
                 SELECT \(isDistinct)\(ListingFilter.id(of: "copy")) AS id FROM copyTag WHERE tag IN (\(numbers(tags)))
                 """, []
             ), isOutside: true)
+    }
+
+    static func series(_ names: [String]) -> Self {
+        facts(
+            "series IS NOT NULL AND series COLLATE NOCASE IN (SELECT value FROM json_each(?))",
+            [jsonList(names.map(\.cleaned))], along: "BySeriesName")
     }
 
     static func author(_ authors: [Int64]) -> Self {

@@ -12,8 +12,10 @@ struct QueryText {
 
     /// The parts of the text. A book matches only if it contains all of them.
     let parts: [Part]
-    /// The sort key of the whole search text. It is used to find books whose title is equal to the search text.
+    /// The words of the whole search text.
     let title: String
+    /// The sort keys of titles that are equal to the search text.
+    let titleKeys: [String]
     /// True if the text is a single word of one or two letters.
     let isBrief: Bool
     /// True if at least one part of the text can be part of an ISBN.
@@ -52,7 +54,7 @@ struct QueryText {
         var splitter = WordSplitter()
         var words = splitter.words(of: phrase, for: .query, limit: Self.wordLimit)
         guard !words.isEmpty else { return nil }
-        title = SearchIndex.joined(words)
+        (title, titleKeys) = (SearchIndex.joined(words), SearchIndex.titleKeys(of: words))
         for index in words.indices where !isOpen || index < words.count - 1 { words[index].isPrefix = false }
         parts = words.map(Part.word)
         (self.searchesAnnotations, self.privateReader) = (searchesAnnotations, privateReader)
@@ -67,7 +69,7 @@ struct QueryText {
         var splitter = WordSplitter()
         let words = splitter.words(of: text, for: .query, limit: Self.wordLimit)
         guard !words.isEmpty else { return nil }
-        title = SearchIndex.joined(words)
+        (title, titleKeys) = (SearchIndex.joined(words), SearchIndex.titleKeys(of: words))
         if let isbn = try? ISBN(text) {
             parts = [.number(isbn.digits, words: words)]
         } else if let number = Self.number(text[...]) {
@@ -100,6 +102,11 @@ struct QueryText {
     }
 }
 
+extension QueryText {
+    /// The ``titleKeys`` as two arguments of a statement.
+    var titleArguments: StatementArguments { [titleKeys[0], titleKeys[titleKeys.count - 1]] }
+}
+
 extension SearchWord {
     /// True if the word has only one or two letters, and may be the beginning of longer words. The index contains such
     /// beginnings as separate words.
@@ -122,7 +129,7 @@ extension QueryText {
     /// The queries that rank books, best first. Each query finds only books that no query before it finds. The rank of
     /// a book depends only on the fields that contain the words, not on the rest of the library.
     ///
-    /// Books whose title is equal to the text (``title``) come before the results of all these queries.
+    /// Books whose title is equal to the text (``titleKeys``) come before the results of all these queries.
     var steps: [Step] {
         if isBrief { return briefSteps }
         let fields: [[SearchField]] = [

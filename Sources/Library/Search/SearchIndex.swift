@@ -18,6 +18,8 @@ struct SearchIndex {
     private let db: Database
     /// The readers, each of whom has a row of `listing` for every copy.
     private let readers: [Int64]
+    private let ignoresArticles: Bool
+    private let sortsByFamilyName: Bool
     private var splitter = WordSplitter()
 
     /// Updates the index for all copies that triggers have added to `searchStale`. Every write calls this at its end.
@@ -54,6 +56,9 @@ struct SearchIndex {
     private init(db: Database) throws {
         self.db = db
         readers = try Int64.fetchAll(db.cachedStatement(sql: "SELECT id FROM reader WHERE deleted IS NULL ORDER BY id"))
+        (ignoresArticles, sortsByFamilyName) = (
+            try isOn(.ignoreArticles, db), try isOn(.authorsByFamilyName, db)
+        )
     }
 
     private mutating func store(_ copies: [Int64]) throws {
@@ -99,8 +104,8 @@ struct SearchIndex {
             document.add(splitter.words(of: text, for: .index), privateTo: reader)
         }
 
-        let titleKey = title.map { sortKey($0) }
-        let authorKey = authors.first { $0.isAuthor }.map { sortKey($0.name) + "\u{1}" + (titleKey ?? "") }
+        let titleKey = title.map { self.titleKey($0, language: row["language"]) }
+        let authorKey = authors.first { $0.isAuthor }.map { self.authorKey($0) + "\u{1}" + (titleKey ?? "") }
         let (tagRows, authorRows) = (
             tags.map { String($0.row) }.joined(separator: " "), authors.map { String($0.row) }.joined(separator: " ")
         )
@@ -132,6 +137,36 @@ struct SearchIndex {
         let entered = (row["isbnText"] as String?).map(searchNumber)
         let known = [isbn?.digits, isbn?.isbn10?.lowercased()].compactMap(\.self)
         return known + (entered.map { known.contains($0) ? [] : [$0] } ?? [])
+    }
+
+    /// Returns the sort key of a title. An article that is ignored stands behind the rest, so that the key still tells
+    /// whether a title is equal to a search text (``titleKeys(of:)``).
+    private mutating func titleKey(_ title: String, language: String?) -> String {
+        let parts = SortTitle(title, language: language)
+        guard ignoresArticles, let article = parts.article else { return sortKey(title) }
+        return Self.key(sortKey(String(parts.rest)), article: sortKey(String(article)))
+    }
+
+    private static func key(_ rest: String, article: String) -> String {
+        // The sign sorts before every word, and is a word of its own for those who look for words in keys.
+        String("\(rest) \u{1} \(article)".unicodeScalars.prefix(longestKey))
+    }
+
+    /// Returns the sort keys that titles with these words may have: the words may begin with an article that is
+    /// ignored.
+    static func titleKeys(of words: [SearchWord]) -> [String] {
+        let whole = joined(words)
+        guard words.count > 1, SortTitle.allArticles.contains(words[0].text) else { return [whole] }
+        return [whole, key(joined(Array(words.dropFirst())), article: words[0].text)]
+    }
+
+    /// Returns the sort key of an author, in which the family name is compared before all others.
+    private mutating func authorKey(_ author: IndexedRows.Author) -> String {
+        guard sortsByFamilyName else { return sortKey(author.name) }
+        let name = author.sortName ?? SortName.derived(from: author.name)
+        guard let comma = name.firstIndex(of: ",") else { return sortKey(name) }
+        let key = sortKey(String(name[..<comma])) + "\u{2}" + sortKey(String(name[comma...]))
+        return String(key.unicodeScalars.prefix(Self.longestKey))
     }
 
     /// Returns the sort key of a text. It consists of the words of the text, so that quotation marks and inverted
@@ -194,7 +229,15 @@ private struct StoredIndex {
 /// The data that the index takes from other tables, for a batch of copies. The keys of the dictionaries are the row ids
 /// of copies or of editions.
 private struct IndexedRows {
-    var authors: [Int64: [(row: Int64, name: String, isAuthor: Bool)]] = [:]
+    struct Author {
+        var row: Int64
+        var name: String
+        /// The sort name that a person has entered.
+        var sortName: String?
+        var isAuthor: Bool
+    }
+
+    var authors: [Int64: [Author]] = [:]
     var tags: [Int64: [(row: Int64, name: String)]] = [:]
     var annotations: [Int64: [String]] = [:]
     var privateAnnotations: [Int64: [(reader: Int64, text: String)]] = [:]
@@ -205,12 +248,14 @@ private struct IndexedRows {
     init(_ db: Database, copies: String, editions: String) throws {
         for row in try db.rows(
             """
-            SELECT edition, author, name, role FROM editionAuthor JOIN author ON author.id = editionAuthor.author
+            SELECT edition, author, name, sortName, role FROM editionAuthor JOIN author ON author.id = editionAuthor.author
             WHERE edition IN (SELECT value FROM json_each(?)) ORDER BY edition, position
             """, [editions])
         {
             authors[row["edition"], default: []].append(
-                (row["author"], row["name"], row["role"] as String == Contributor.Role.author.rawValue))
+                Author(
+                    row: row["author"], name: row["name"], sortName: row["sortName"],
+                    isAuthor: row["role"] as String == Contributor.Role.author.rawValue))
         }
         for row in try db.rows(
             """

@@ -239,7 +239,8 @@ struct CompletedValues {
 
     private func settingValues(_ typed: String) async throws -> [CompletionCandidate] {
         switch setting {
-        case .program(.offline)?, .library(.automaticDates)?, .library(.guestView)?:
+        case .program(.offline)?, .library(.automaticDates)?, .library(.guestView)?,
+            .library(.ignoreArticles)?, .library(.authorsByFamilyName)?:
             ["0", "1"].map { CompletionCandidate($0) }.fitting(typed)
         case .program(.reader)?: try await candidates(for: .reader, typed)
         case .program(.cameraSize)?: FrameSize.usual.map { CompletionCandidate($0) }.fitting(typed)

@@ -23,12 +23,12 @@ final class RecordWriter: Sendable {
         var text: TextWriter
         var json = JSONWriter()
         var bibTeX = BibTeXWriter()
+        var csv = CSVWriter()
         var editions = 0
         var books = 0
     }
 
     private let format: BookFormat
-    private let csv = CSVWriter()
     private let markdown = MarkdownWriter()
     private let isForOthers: Bool
     // The library exports its records one after the other. The lock only proves this to the compiler.
@@ -41,7 +41,7 @@ final class RecordWriter: Sendable {
         self.format = format
         self.isForOthers = isForOthers
         var text = TextWriter(to: sink)
-        if format == .csv { try text.write(csv.header) }
+        if format == .csv { try text.write(CSVWriter().header) }
         state = Mutex(State(text: text))
     }
 
@@ -57,7 +57,7 @@ final class RecordWriter: Sendable {
             let text =
                 switch format {
                 case .json: state.json.text(of: record)
-                case .csv: csv.rows(of: record)
+                case .csv: state.csv.rows(of: record)
                 case .bibtex: state.bibTeX.entry(for: record)
                 case .markdown: markdown.items(for: record)
                 }

@@ -6,7 +6,7 @@ import Terminal
 
 struct AuthorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "author", abstract: "Authors of all books: list, rename, merge, delete.",
+        commandName: "author", abstract: "Authors of all books: list, rename, sort, merge, delete.",
         discussion: """
             Authors are never merged automatically: you decide which names belong to the
             same author. Later lookups do not revert your changes. To change the authors
@@ -14,9 +14,10 @@ struct AuthorCommand: AsyncParsableCommand {
 
               scan author list
               scan author rename "JRR Tolkien" "J. R. R. Tolkien"
+              scan author sort "Gabriel García Márquez" "García Márquez, Gabriel"
               scan author merge "J.K. Rowling" --into "J. K. Rowling"
             """,
-        subcommands: [List.self, Rename.self, Merge.self, Delete.self], defaultSubcommand: List.self)
+        subcommands: [List.self, Rename.self, Sort.self, Merge.self, Delete.self], defaultSubcommand: List.self)
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
@@ -61,6 +62,32 @@ struct AuthorCommand: AsyncParsableCommand {
             let library = try Wiring(settings: paths.settings()).requireLibrary()
             let done = try await library.renameAuthor(name, to: newName, at: Date())
             printChanged([done], "Renamed", output, unchanged: "this is already the name of the author")
+        }
+    }
+
+    struct Sort: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "sort", abstract: "Correct the name by which an author is sorted.",
+            discussion: """
+                Authors are sorted by family name, which a rule derives from the name. It is
+                sometimes wrong. What you correct here stays, whatever a later lookup finds.
+                Without a sort name, the one of the rule applies again.
+
+                  scan author sort "Gabriel García Márquez" "García Márquez, Gabriel"
+                  scan author sort "Gabriel García Márquez"
+                """)
+        @Argument(help: "The author's name.", completion: .values(.author)) var name: String
+        @Argument(help: ArgumentHelp("The sort name, with the family name first.", valueName: "sort-name"))
+        var sortName: String?
+        @OptionGroup var paths: PathOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            let library = try Wiring(settings: paths.settings()).requireLibrary()
+            let done = try await library.setSortName(of: name, to: sortName, at: Date())
+            printChanged(
+                [done], "Sorted as \"\(done.author.sortName.oneLine)\"", output,
+                unchanged: "this is already the sort name of the author")
         }
     }
 

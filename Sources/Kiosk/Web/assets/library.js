@@ -3,6 +3,7 @@
 import { describeFailure } from "./acts.js";
 import "./bulk.js";
 import { renewFilters, startFilters } from "./filter-panel.js";
+import { startEarlier } from "./letters.js";
 import { toast } from "./messages.js";
 import { startSavedFilters } from "./saved-filters.js";
 import { showSelection } from "./selection.js";
@@ -17,7 +18,7 @@ let latest = 0, request;
 const parse = async (answer) => new DOMParser().parseFromString(await answer.text(), "text/html");
 
 async function go(wanted, { keep = true } = {}) {
-  const params = new URLSearchParams([...wanted].filter(([name, value]) => value !== "" && name !== "after" && name !== "limit"));
+  const params = new URLSearchParams([...wanted].filter(([name, value]) => value !== "" && !["after", "before", "limit"].includes(name)));
   const address = "/library" + (params.size ? "?" + params : "");
   const mine = ++latest;
   request?.abort();
@@ -128,5 +129,6 @@ function showList() { showSelection(); watchEnd(); }
 document.addEventListener("click", (event) => { if (event.target.closest("#more")) { event.preventDefault(); showMore(); } });
 
 watchEnd();
+startEarlier(showList);
 startFilters((params) => { params.set("q", q.value.trim()); go(params); });
 startSavedFilters((params) => { q.value = params.get("q") ?? ""; go(params, { keep: false }); });

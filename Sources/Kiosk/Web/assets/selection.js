@@ -45,7 +45,7 @@ export function setSelecting(value, isAll = false) {
 /** Returns the query whose books are shown, without the order, because an act may change the order. */
 function readQuery() {
   const params = new URLSearchParams(location.search);
-  for (const name of ["after", "limit", "view", "sort", "reverse"]) params.delete(name);
+  for (const name of ["after", "before", "limit", "view", "sort", "reverse"]) params.delete(name);
   return params.toString();
 }
 

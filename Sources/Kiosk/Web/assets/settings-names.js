@@ -1,4 +1,5 @@
-// The pages for tags, shelves and authors in the settings, on which a person renames one name or merges several.
+// The pages for tags, shelves and authors in the settings, on which a person renames one name,
+// merges several, or corrects the sort name of an author.
 
 import { refresh } from "./live.js";
 import { toastOutcome } from "./messages.js";
@@ -46,6 +47,24 @@ renaming.querySelector("form").addEventListener("submit", (event) => {
   event.preventDefault();
   const form = event.target;
   send(renaming, "PATCH", `/api/${form.dataset.list}`, { name, newName: form.elements.newName.value });
+});
+
+// The sort name of an author, which is filled in as it is now. An empty one is the one of the rule.
+const sorting = document.getElementById("sort-sheet");
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("[data-sort]");
+  if (!button) return;
+  name = button.dataset.sort;
+  const field = sorting.querySelector("[name=sortName]");
+  sorting.querySelector(".wrong").hidden = true;
+  field.value = button.dataset.value;
+  field.placeholder = button.dataset.rule;
+  sorting.showModal();
+  field.select();
+});
+sorting?.querySelector("form").addEventListener("submit", (event) => {
+  event.preventDefault();
+  send(sorting, "PUT", "/api/authors/sort-name", { name, sortName: event.target.elements.sortName.value });
 });
 
 document.getElementById("merge").addEventListener("click", () => {
