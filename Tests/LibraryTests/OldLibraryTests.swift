@@ -138,7 +138,7 @@ private func makeOldLibrary(_ version: Int, at path: String) throws {
         let before = try rows(path)
         try await LibraryFile.open(at: path).close()
         let after = try rows(path)
-        // Versions 8 and 12 add columns that are the same for everything earlier.
+        // Versions 8 and 13 add columns that are the same for everything earlier.
         let added = [
             "author": " sortName:NULL",
             "reading": " reader:1", "session": " reader:1", "note": " reader:1 isPrivate:0",

@@ -13,7 +13,7 @@ extension Schema {
         try moveLoggedRows(db)
         try db.execute(sql: statsOfReaders)
         try db.execute(sql: searchOfReaders)
-        // Version 12 builds the search index, whose content depends on later columns.
+        // Version 13 builds the search index, whose content depends on later columns.
         try db.execute(sql: "INSERT INTO searchStale (copy) SELECT id FROM copy WHERE true ON CONFLICT DO NOTHING")
     }
 
