@@ -150,7 +150,9 @@ import Testing
         try await RunningKiosk().use { kiosk in
             let book = try await kiosk.book(title)
             let page = try await kiosk.send("GET", "/books/\(book.id)").text
-            #expect(page.contains("title=\"\(title)\"") && page.contains("<span class=\"clamp\">\(title)</span>"))
+            #expect(
+                page.contains("title=\"\(title)\"")
+                    && page.contains("<span class=\"clamp\" dir=\"auto\">\(title)</span>"))
             let css = try await kiosk.send("GET", "/assets/book.css").text
             #expect(css.contains("-webkit-line-clamp: 4"))
         }

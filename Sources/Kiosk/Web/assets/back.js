@@ -6,17 +6,19 @@ import { leave, open } from "./leave.js";
 const store = "bookplate.trail", most = 50, link = document.getElementById("back");
 
 /**
- * Returns the pages that this tab has shown, the newest last: { key, address, title, isTab }. The browser lists the
- * entries of its history, but without their addresses.
+ * Returns the pages that this tab has shown, the newest last: { key, address, title, isTab, isError, place }. The
+ * browser lists the entries of its history, but without their addresses. The place is the link that was pressed, and
+ * where it was.
  */
 const readTrail = () => JSON.parse(sessionStorage.getItem(store) ?? "[]");
 const readAddress = () => location.pathname + location.search;
+let place = null;
 
 function record() {
   const { key } = window.navigation?.currentEntry ?? {}, address = readAddress();
   const others = readTrail().filter((page) => key ? page.key !== key : page.address !== address);
-  const page = { key, address, title: document.title.replace(/ · Bookplate$/, ""), isTab: !link };
-  sessionStorage.setItem(store, JSON.stringify([...others, page].slice(-most)));
+  const title = document.title.replace(/ · Bookplate$/, ""), isError = document.body.matches(".page-error");
+  sessionStorage.setItem(store, JSON.stringify([...others, { key, address, title, isTab: !link, isError, place }].slice(-most)));
 }
 
 /**
@@ -24,7 +26,7 @@ function record() {
  * current one that shows another page, or, in browsers that do not list their entries, the tab that was shown last.
  */
 function findEarlier() {
-  const trail = readTrail(), isOther = (page) => page?.address !== readAddress();
+  const trail = readTrail(), isOther = (page) => page?.address !== readAddress() && !page?.isError;
   if (!window.navigation) return link ? trail.findLast((page) => page.isTab && isOther(page)) : undefined;
   const here = navigation.currentEntry.index;
   const entry = navigation.entries().slice(0, Math.max(0, here)).findLast(({ key }) => isOther(trail.find((page) => page.key === key)));
@@ -49,6 +51,22 @@ link?.addEventListener("click", (event) => {
   event.preventDefault();
   goBack();
 });
+
+// The browser restores how far a page was scrolled, but rows that are not on the screen have an estimated height. The link
+// that was pressed therefore gets its place back.
+
+function restorePlace({ href, top }) {
+  const pressed = [...document.querySelectorAll("main a[href]")].find((other) => other.getAttribute("href") === href);
+  if (pressed) scrollBy(0, pressed.getBoundingClientRect().top - top);
+}
+const own = window.navigation && readTrail().find((page) => page.key === navigation.currentEntry.key);
+if (own?.place && performance.getEntriesByType("navigation")[0]?.type === "back_forward") {
+  addEventListener("load", () => requestAnimationFrame(() => restorePlace(own.place)));
+}
+addEventListener("click", ({ target }) => {
+  const pressed = target.closest?.("main a[href]");
+  if (pressed) place = { href: pressed.getAttribute("href"), top: pressed.getBoundingClientRect().top };
+}, { capture: true });
 
 record();
 addEventListener("pagehide", record);

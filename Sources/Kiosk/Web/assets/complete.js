@@ -70,6 +70,7 @@ export function complete(field) {
       option.dataset.name = name;
       const label = document.createElement("span"), books = document.createElement("span");
       label.textContent = name;
+      label.dir = "auto";
       books.textContent = count;
       books.className = "faint small";
       option.append(label, books);

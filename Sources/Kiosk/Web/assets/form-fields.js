@@ -36,6 +36,7 @@ export function addName(box, name) {
   const chip = document.createElement("span"), button = document.createElement("button");
   chip.className = "chip";
   chip.dataset.name = chip.textContent = name;
+  chip.dir = "auto";
   button.type = "button";
   button.className = "quiet";
   button.dataset.remove = "";

@@ -75,6 +75,7 @@ document.getElementById("merge").addEventListener("click", () => {
     const label = document.createElement("label"), radio = document.createElement("input");
     Object.assign(radio, { type: "radio", name: "into", value: choice, checked: index === 0 });
     label.append(radio, choice);
+    label.dir = "auto";
     choices.append(label);
   });
   merging.showModal();
