@@ -81,7 +81,7 @@ extension `In a browser` {
                 try await browser.click("[data-range=year] [data-end=from]")
                 try await browser.type("1965" + Keys.tab)
                 try await browser.wait("since 1965", until: "location.search === '?year=1965..'")
-                try await browser.wait("7", until: "\(Self.hits) === 7")
+                try await browser.wait("8", until: "\(Self.hits) === 8")
                 try await browser.driver.run("document.querySelector('[data-range=year] [data-end=to]').focus()")
                 try await browser.type("1968" + Keys.enter)
                 try await browser.wait(

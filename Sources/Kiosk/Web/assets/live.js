@@ -41,9 +41,12 @@ async function replaceRegions() {
   do {
     isWanted = false;
     // The address is read in each round, because it may change and determines what the page shows.
-    const answer = await fetch(location.href, { headers: { Accept: "text/html", ...readerHeader() } });
+    const address = location.href;
+    const answer = await fetch(address, { headers: { Accept: "text/html", ...readerHeader() } });
     if (!answer.ok) return;
     const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+    // The page shows something else by now, such as another search.
+    if (location.href !== address) { isWanted = true; continue; }
     for (const old of document.querySelectorAll("[data-live][id]")) {
       const now = fresh.getElementById(old.id);
       if (!now || old.outerHTML === now.outerHTML) continue;
