@@ -265,6 +265,7 @@ extension LibraryAddress {
         case .tag: QueryField.tag.exactCondition(item.value)
         case .shelf: QueryField.shelf.exactCondition(item.value)
         case .author: QueryField.author.exactCondition(item.value)
+        case .series: QueryField.series.exactCondition(item.value)
         case .publisher: QueryField.publisher.exactCondition(item.value)
         case .language: QueryField.language.condition(item.value)
         case .rating: QueryField.rating.condition(item.value)
@@ -281,7 +282,7 @@ extension LibraryAddress {
         case .readBy: QueryField.readby.condition(item.value)
         case .notReadBy: "-" + QueryField.readby.condition(item.value)
         case .readByNobody: item.isYes ? "readby:nobody" : ""
-        case .q, .trash, .sort, .reverse, .view, .limit, .after: ""
+        case .q, .trash, .sort, .reverse, .view, .limit, .after, .before: ""
         }
     }
 
