@@ -38,8 +38,8 @@ extension Schema {
         CREATE INDEX copyFactsByPages ON copyFacts (pages);
         CREATE INDEX copyFactsByPublisher ON copyFacts (publisher);
         CREATE INDEX copyFactsBySeries ON copyFacts (series);
-        CREATE INDEX copyFactsWithoutISBN ON copyFacts (copy) WHERE hasISBN = 0;
-        CREATE INDEX copyFactsWithoutCover ON copyFacts (copy) WHERE hasCover = 0;
+        CREATE INDEX copyFactsWithoutISBN ON copyFacts (hasISBN) WHERE hasISBN = 0;
+        CREATE INDEX copyFactsWithoutCover ON copyFacts (hasCover) WHERE hasCover = 0;
 
         CREATE TRIGGER facts_copy_insert AFTER INSERT ON copy BEGIN
             \(factsOfCopies) WHERE copy.id = NEW.id;
