@@ -89,7 +89,7 @@ extension `In a browser` {
         }
 
         @Test func `the preset applies to the next books`() async throws {
-            try await visit { kiosk, browser, _ in
+            try await visit(on: .laptop) { kiosk, browser, _ in
                 try await browser.click("#preset-shelf")
                 try await browser.type("Attic 2" + Keys.enter)
                 try await browser.click("#preset-tag")

@@ -249,7 +249,7 @@ extension `In a browser` {
                     "redone", until: "document.querySelector('.toast')?.textContent.includes('Redone')")
                 #expect(try await kiosk.titles() == ["Middlemarch"])
                 try await browser.open(kiosk.address + "/scan")
-                try await browser.wait("the keys", until: "document.body.matches('[data-connected]')")
+                try await browser.ready()
                 try await browser.type("u")
                 try await browser.wait(
                     "nothing there", until: "document.querySelector('.toast')?.textContent.includes('nothing to undo')")
@@ -280,9 +280,12 @@ extension `In a browser` {
                 try await browser.wait(
                     "said", until: "document.getElementById('announcement').textContent === '3 saved.'")
                 let isOver = try await browser.value(
-                    "[...document.querySelectorAll('main button')].some((button) => button.checkVisibility() "
-                        + "&& button.getBoundingClientRect().top < "
-                        + "document.querySelector('.toast').getBoundingClientRect().bottom)", as: Bool.self)
+                    """
+                    ((toast) => [...document.querySelectorAll("main button")].filter((one) => one.checkVisibility())
+                      .map((one) => one.getBoundingClientRect())
+                      .some(({ top, bottom, left, right }) => top < toast.bottom && bottom > toast.top && left < toast.right && right > toast.left))
+                      (document.querySelector(".toast").getBoundingClientRect())
+                    """, as: Bool.self)
                 #expect(isOver == false)
                 try await browser.click(".toast button")
                 try await browser.wait(
