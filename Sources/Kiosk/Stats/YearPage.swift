@@ -123,6 +123,8 @@ struct YearView: Sendable {
 
     private func book(_ book: YearReview.YearBook) -> View {
         var view = texts.view(of: book.book)
+        let title = texts.title(book.book.title, book.book.isbn)
+        view["tint"] = DrawnCover(title: title, language: nil).colour
         if covers.contains(book.book.edition) { view["cover"] = "/covers/\(book.book.edition.rawValue)" }
         if let rating = book.rating {
             view["rating"] =
