@@ -22,7 +22,8 @@ import Testing
     @Test func `shows the program's settings, the newest backup and the available actions`() async throws {
         var maintenance = Maintenance()
         maintenance.settings = {
-            [ProgramSetting(name: "googleBooksKey", value: "••••••••wxyz", origin: "file", explanation: "a <key>")]
+            // A setting for which the texts have no explanation.
+            [ProgramSetting(name: "otherKey", value: "••••••••wxyz", origin: "file", explanation: "a <key>")]
         }
         maintenance.lastBackup = { KeptBackup(path: "/b", at: StatsKiosk.now, bytes: 1, books: 1) }
         maintenance.backUp = { KeptBackup(path: "/b", at: StatsKiosk.now, bytes: 1, books: 1) }
