@@ -32,7 +32,7 @@ extension `In a browser` {
               while (walker.nextNode()) {
                 const { parentElement, data } = walker.currentNode;
                 // A missing cover has the first letter of the title.
-                if (data.trim().length > 1 && foreign.test(data) && !parentElement.closest("[dir=auto], bdi, textarea, script, option")) found.push(parentElement.outerHTML.slice(0, 160));
+                if (data.trim().length > 1 && foreign.test(data) && !parentElement.closest("[dir=auto], bdi, [lang=en], textarea, script, option")) found.push(parentElement.outerHTML.slice(0, 160));
               }
               for (const field of document.querySelectorAll("input, textarea")) {
                 if (foreign.test(field.value) && !["hidden", "checkbox", "radio"].includes(field.type) && getComputedStyle(field).unicodeBidi !== "plaintext") found.push(field.outerHTML.slice(0, 160));

@@ -57,7 +57,7 @@ import Testing
                 #expect(try await kiosk.ask("POST", "/api/books", body).status == 201)
             }
             let row =
-                "<span class=\"tag shelf\" dir=\"auto\">Bedroom &lt;1&gt;</span><a class=\"tag series\" href=\"/series?name=Earth%2Fsea\">Earth/sea 1</a>"
+                "<span class=\"tag shelf\" dir=\"auto\">Bedroom &lt;1&gt;</span><a class=\"tag series\" href=\"/series?name=Earth%2Fsea\" dir=\"auto\">Earth/sea 1</a>"
             for path in ["/library", "/library?q=first", "/library?series=earth%2FSEA"] {
                 #expect(try await kiosk.ask(path).text.contains(row), "\(path)")
             }
