@@ -103,8 +103,8 @@ struct YearPicture: Sendable {
             author.map { (texts("year.mostRead"), "\($0.name.cleanedLine) · \(texts("stats.nBooks", n: $0.count))") },
             review.longest.map { book in
                 (
-                    texts("year.longest"),
-                    "\(texts.title(book.book.title, book.book.isbn)) · \(texts("stats.nPages", n: book.pageCount ?? 0))"
+                    "\(texts("year.longest")) · \(texts("stats.nPages", n: book.pageCount ?? 0))",
+                    texts.title(book.book.title, book.book.isbn)
                 )
             },
             review.streak > 1 ? (texts("stats.fact.longest"), texts("stats.nDays", n: review.streak)) : nil,
