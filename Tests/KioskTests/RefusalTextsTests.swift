@@ -145,7 +145,7 @@ private let day = CalendarDay("2026-03-17")!
     @Test func `has the exit status, the HTTP status and the code of its row`() {
         for row in Self.table {
             #expect(row.refusal.kind.exitStatus == row.exit, "\(row.refusal)")
-            #expect(row.refusal.kind.httpStatus == row.http, "\(row.refusal)")
+            #expect(row.refusal.httpStatus == row.http, "\(row.refusal)")
             #expect(row.refusal.apiCode == row.code, "\(row.refusal)")
         }
     }

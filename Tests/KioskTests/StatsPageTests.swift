@@ -36,7 +36,7 @@ import Testing
     @Test(arguments: [
         (Language.english, ["Since 1 March 2026", "to 17 March 2026", "1 March 2026 to 17 March 2026"]),
         (.german, ["Seit dem 1. März 2026", "bis 17. März 2026", "1. März 2026 bis 17. März 2026"]),
-        (.french, ["Depuis le 1 mars 2026", "jusqu’au 17 mars 2026", "du 1 mars 2026 au 17 mars 2026"]),
+        (.french, ["Depuis le 1er mars 2026", "jusqu’au 17 mars 2026", "du 1er mars 2026 au 17 mars 2026"]),
     ])
     func `has a name in the user's language`(_ language: Language, _ names: [String]) throws {
         let texts = try #require(try WebFolder().texts[language])

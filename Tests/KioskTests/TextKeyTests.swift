@@ -193,6 +193,8 @@ private struct Pattern: Hashable {
         "reading",
         // The role, and the field.
         "author",
+        // One captured book, and the books of an import.
+        "new",
     ]
 
     @Test func `use one term for one thing, in German and French as in English`() {

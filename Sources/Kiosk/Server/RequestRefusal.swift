@@ -28,7 +28,7 @@ extension RequestRefusal {
     /// The codes of the refusals that only the web interface issues.
     enum Code: String {
         case badBooks, badField, badHost, badJSON, badNumber, badQuery, badTarget, changed, elsewhere, field, fixed
-        case foreignHost, foreignOrigin, importBusy, inUse, missingField, moreThanAsked, noAddress, noBarCode, noCode
+        case foreignHost, foreignOrigin, importBusy, libraryInUse, missingField, moreThanAsked, noAddress, noBarCode, noCode
         case noPhotos, noPicture, noPrint, noWords, notFile, notInTrash, notJPEG, notJSON, notPhoto, notPicture
         case notThere, notYours, owned, refused, signInNeeded, throttled, tooLarge, tooManyWatch, unknownField
         case unknownToken, unsoundPicture, wrongCode, wrongMethod, wrongOldCode
@@ -43,7 +43,7 @@ extension RequestRefusal {
             case .elsewhere, .foreignHost, .foreignOrigin, .noCode, .notYours, .wrongOldCode, .wrongPIN: .forbidden
             case .notThere: .notFound
             case .wrongMethod: .methodNotAllowed
-            case .changed, .fixed, .importBusy, .inUse, .owned: .conflict
+            case .changed, .fixed, .importBusy, .libraryInUse, .owned: .conflict
             case .tooLarge: .contentTooLarge
             case .notFile, .notJPEG, .notJSON, .notPhoto, .notPicture: .unsupportedMediaType
             case .badBooks, .field, .moreThanAsked, .noAddress, .noBarCode, .noWords, .notInTrash, .refused,

@@ -136,7 +136,7 @@ struct RestoreAPI: Sendable {
             try await restore(backup)
         } catch let refusal as any Refusal where refusal.code == "inUse" {
             throw RequestRefusal(
-                .inUse,
+                .libraryInUse,
                 "Another program on the station has the library open, such as 'scan' in a terminal. Close it and try again."
             )
         }

@@ -144,13 +144,16 @@ struct YearFacts: Sendable {
     /// The figures with their units; those that are 0 are left out, except the number of books.
     var tiles: [(number: String, what: String)] {
         let (counts, totals) = (review.counts.all, review.totals)
-        func tile(_ number: Int, _ key: String) -> (number: String, what: String)? {
-            number > 0 ? (texts.grouped(number), texts(key, count: number)) : nil
+        func tile(_ number: Int, _ what: String) -> (number: String, what: String)? {
+            number > 0 ? (texts.grouped(number), what) : nil
         }
+        let hours = totals.minutes / 60
         return [
             (texts.grouped(counts.books), texts("year.books", count: counts.books)),
-            tile(counts.pages, "year.pages"), tile(totals.minutes / 60, "year.hours"),
-            tile(totals.daysRead, "year.days"), tile(review.streak, "year.streak"),
+            tile(counts.pages, texts("year.pages", count: counts.pages)),
+            tile(hours, texts("year.hours", count: hours)),
+            tile(totals.daysRead, texts("year.days", count: totals.daysRead)),
+            tile(review.streak, texts("year.streak", count: review.streak)),
         ].compactMap(\.self)
     }
 }
