@@ -86,15 +86,15 @@ public enum SortName {
         "jr", "jr.", "jun.", "sr", "sr.", "sen.", "ii", "iii", "iv", "phd", "ph.d.", "md", "m.d.", "esq", "esq.",
     ]
 
-    /// Returns true if the words are hardly those of one person's name: there is a number or an "and", a word that
-    /// names an institution, or an article at the beginning.
+    /// Returns true if the words are hardly those of one person's name: there is a number or an "and" (except in
+    /// "von und zu"), a word that names an institution, or an article at the beginning.
     private static func isOrganisation(_ words: ArraySlice<Substring>) -> Bool {
         if words.first == "The" { return true }
         return words.contains { word in
             word.utf8.contains {
                 0x30...0x39 ~= $0 || $0 == UInt8(ascii: "&") || $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "(")
             }
-                || institutions.contains(word.lowercased())
+                || institutions.contains(word.lowercased()) && !(word == "und" && words.contains("zu"))
         }
     }
 
