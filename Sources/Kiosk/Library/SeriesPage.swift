@@ -25,7 +25,7 @@ struct SeriesPage: Sendable {
         let read = series.books.count { $0.copy.status == .read }
         let title = LibraryHit.short(series.name)
         var view: View = [
-            "name": title, "count": texts("common.books", count: series.books.count),
+            "name": title, "volumes": texts("common.books", count: series.books.count),
             "read": texts("library.seriesRead", count: read),
             "list": "/library?series=\(PercentEncoding.encoded(name))",
             "authors": authors(series), "rows": rows(series, covers, texts, now),
