@@ -142,7 +142,7 @@ private final class StubFile: ReceivedFile {
             #expect(importer.orders.withLock { $0.last } == order)
             for (bad, status) in [
                 (#"{"shelf": 1}"#, 400), (#"{"tags": [" "]}"#, 422), (#"{"format": "excel"}"#, 400),
-                (#"{"reader": "nobody"}"#, 422), (#"{"colour": "red"}"#, 400),
+                (#"{"reader": "nobody"}"#, 404), (#"{"colour": "red"}"#, 400),
             ] {
                 let refused = try await kiosk.ask("PUT", "/api/imports/\(id)/choices", body: bad)
                 #expect(refused.status == status, "\(bad): \(refused.body)")
