@@ -5,7 +5,7 @@ import Testing
 
 @testable import Kiosk
 
-@Suite(.timeLimit(.minutes(2))) struct `The summary of a change` {
+@Suite(.timeLimit(.minutes(5))) struct `The summary of a change` {
     private static let texts = WebFolder.bundled.map(\.texts)
 
     private func summary(_ sentence: String, in language: Language) throws -> String {
