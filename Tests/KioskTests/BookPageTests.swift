@@ -31,7 +31,7 @@ import Testing
                 ]
             ),
             ("de", ["17 Tage", "1. Januar 2026", "Lesedauer", "Abgebrochen"]),
-            ("fr", ["17 jours", "1 janvier 2026", "Durée de lecture", "Abandonné"]),
+            ("fr", ["17 jours", "1er janvier 2026", "Durée de lecture", "Abandonné"]),
         ] {
             let page = try await kiosk.send("GET", "/books/\(book.id)", headers: ["Accept-Language": language])
             #expect(page.status == 200)

@@ -85,7 +85,9 @@ import Testing
                 #"{"name": "Gabriel García Márquez", "sortName": "García Márquez, Gabriel"}"#)
             #expect(
                 put.status == 200 && put.text.contains(#""sortName":"García Márquez, Gabriel","sortNameEdited":true"#))
-            #expect(try await kiosk.ask("/settings/authors").text.contains("García Márquez, Gabriel (corrected)"))
+            #expect(
+                try await kiosk.ask("/settings/authors").text.contains("<bdi>García Márquez, Gabriel</bdi> (corrected)")
+            )
             let reset = try await kiosk.ask(
                 "PUT", "/api/authors/sort-name", #"{"name": "Gabriel García Márquez", "sortName": ""}"#)
             #expect(try reset.value("sortName") == "Márquez, Gabriel García")

@@ -24,9 +24,13 @@ struct HomePage: Sendable {
         let view = HomeView(
             home: home, year: year, now: now, zone: zone, texts: texts, covers: covers, readers: context.readers)
         var values = view.view.merging(try context.everybodyView(request, texts)) { $1 }
-        if books.isEmpty, try await context.library.isEmpty() { values["isFirst"] = true }
-        return try await parts.pages.render(
-            Pages.Page(template: "home", title: texts("layout.home"), tab: .home, view: values), context)
+        var page = Pages.Page(template: "home", title: texts("layout.home"), tab: .home)
+        if books.isEmpty, try await context.library.isEmpty() {
+            values["isFirst"] = true
+            page.scripts = ["start.js"]
+        }
+        page.view = values
+        return try await parts.pages.render(page, context)
     }
 
     private func home(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {

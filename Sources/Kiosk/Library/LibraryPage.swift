@@ -66,8 +66,9 @@ struct LibraryPage: Sendable {
             let isFirst = !isFiltered && !query.inTrash
             view[isFirst ? "isFirst" : "empty"] = isFirst ? true : empty(address)
         }
-        return try await parts.pages.render(
-            Pages.Page(template: "library", title: texts("layout.library"), tab: .library, view: view), context)
+        var shown = Pages.Page(template: "library", title: texts("layout.library"), tab: .library, view: view)
+        if view["isFirst"] != nil { shown.scripts = ["start.js"] }
+        return try await parts.pages.render(shown, context)
     }
 
     private static func total(_ found: SearchResults, _ texts: Texts) -> String {
