@@ -27,7 +27,7 @@ struct HomePage: Sendable {
         var page = Pages.Page(template: "home", title: texts("layout.home"), tab: .home)
         if books.isEmpty, try await context.library.isEmpty() {
             values["isFirst"] = true
-            page.scripts = ["start.js"]
+            page.scripts = ["start"]
         }
         page.view = values
         return try await parts.pages.render(page, context)

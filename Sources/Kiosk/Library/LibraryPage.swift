@@ -67,7 +67,7 @@ struct LibraryPage: Sendable {
             view[isFirst ? "isFirst" : "empty"] = isFirst ? true : empty(address)
         }
         var shown = Pages.Page(template: "library", title: texts("layout.library"), tab: .library, view: view)
-        if view["isFirst"] != nil { shown.scripts = ["start.js"] }
+        if view["isFirst"] != nil { shown.scripts = ["start"] }
         return try await parts.pages.render(shown, context)
     }
 

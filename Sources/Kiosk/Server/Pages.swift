@@ -25,7 +25,7 @@ struct Pages: Sendable {
         /// `nil` for the page of ``tab``.
         var parent: Parent?
         var view: View = [:]
-        /// The scripts that parts of the template load besides the page's own, such as "start.js". Guests get none.
+        /// The scripts that parts of the template load besides the page's own, without ".js". Guests get none.
         var scripts: [String] = []
         var status: HTTPResponse.Status = .ok
     }
@@ -125,7 +125,7 @@ struct Pages: Sendable {
         // Guests do not get the page's own script, because it is for changes and guests cannot change anything.
         let hasScript = context.caller != .guest && web.assets[style + ".js"] != nil
         view["hasScript"] = hasScript
-        let scripts = (context.caller == .stranger ? [] : ["app.js"]) + (hasScript ? [style + ".js"] + page.scripts : [])
+        let scripts = (context.caller == .stranger ? [] : ["app.js"]) + (hasScript ? ([style] + page.scripts).map { $0 + ".js" } : [])
         view["modules"] = web.imports.modules(of: scripts)
         let waiting = context.isGuest ? 0 : try await context.library.count(in: [.waiting])
         view["reader"] = try await headReader(context, texts)

@@ -53,6 +53,7 @@ extension Schema {
         END;
         CREATE TRIGGER facts_edition_update
         AFTER UPDATE OF format, publishedDate, pageCount, publisher, series, isbn ON edition BEGIN
+            \(removedFacts("NEW.id"))
             \(factsOfCopies) WHERE copy.edition = NEW.id;
         END;
 
@@ -62,15 +63,22 @@ extension Schema {
         name, event, version in
         """
         CREATE TRIGGER facts_cover_\(name) AFTER \(event) ON cover BEGIN
+            \(removedFacts("\(version).edition"))
             \(factsOfCopies) WHERE copy.edition = \(version).edition;
         END;
 
         """
     }.joined()
 
+    /// Returns the statement that removes the rows of an edition's copies before they are written again. In a trigger,
+    /// INSERT OR REPLACE would not replace them if the statement that fires the trigger has an ON CONFLICT of its own.
+    private static func removedFacts(_ edition: String) -> String {
+        "DELETE FROM copyFacts WHERE copy IN (SELECT id FROM copy WHERE edition = \(edition));"
+    }
+
     /// The statement that writes the rows of copies, without its condition.
     private static let factsOfCopies = """
-        INSERT OR REPLACE INTO copyFacts (copy, format, year, pages, publisher, series, hasISBN, hasCover)
+        INSERT INTO copyFacts (copy, format, year, pages, publisher, series, hasISBN, hasCover)
         SELECT copy.id, format, CAST(substr(publishedDate, 1, 4) AS INTEGER), pageCount, publisher, series,
             isbn IS NOT NULL, EXISTS (
                 SELECT 1 FROM cover WHERE cover.edition = copy.edition AND cover.state IN ('fetched', 'person'))
