@@ -110,7 +110,8 @@ extension `In a browser` {
                 try await browser.click("#date-save")
                 try await browser.wait("until 2001", until: "location.search === '?added=..2001' && \(Self.hits) === 0")
                 try await browser.wait(
-                    "the chip", until: "document.querySelector('.chip.chosen')?.textContent.includes('2001 or earlier')")
+                    "the chip", until: "document.querySelector('.chip.chosen')?.textContent.includes('2001 or earlier')"
+                )
             }
         }
 

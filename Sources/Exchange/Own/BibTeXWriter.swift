@@ -47,7 +47,7 @@ public struct BibTeXWriter: Sendable {
     }
 
     /// Returns a name with the family name first if a person has said which part it is, or if it has several words:
-    /// biber and BibTeX find one word by themselves.
+    /// biber and BibTeX find one word on their own.
     private func inverted(_ name: String) -> String {
         if let sortName = sortNames[name] { return sortName }
         let sortName = SortName.derived(from: name)

@@ -27,8 +27,8 @@ struct BooksAPI: Sendable {
         JSONResponse(try await context.library.facets(matching: try await query(request, context)).json)
     }
 
-    /// Responds with `{"letters": [{"letter", "count", "after"}]}`; the list is empty unless the books are sorted by title
-    /// or author.
+    /// Responds with `{"letters": [{"letter", "count", "after"}]}`; the list is empty unless the books are sorted by
+    /// title or author.
     private func letters(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let groups = try await context.library.letters(matching: try await query(request, context))
         return JSONResponse(["letters": .array(groups.map(\.json))])

@@ -182,8 +182,8 @@ extension LibraryAddress {
         return Self.address(rest)
     }
 
-    /// The address of the list in the opposite order; `nil` if the books are ranked by how well they match. It names the
-    /// order, because one that only the search names is not reversed.
+    /// The address of the list in the opposite order; `nil` if the books are ranked by how well they match. It names
+    /// the order, because one that only the search names is not reversed.
     var reversed: String? {
         guard let sort = query.sort ?? (query.text.isEmpty ? .added : nil) else { return nil }
         let rest = kept.filter { $0.name != .sort && $0.name != .reverse }

@@ -173,8 +173,8 @@ struct LibraryPage: Sendable {
         Int(text).map { texts("common.stars", count: $0) } ?? texts("common.unrated")
     }
 
-    /// Returns the orders to choose from. The first one is the default, which is by relevance for a search, and else the
-    /// latest addition first.
+    /// Returns the orders to choose from. The first one is the default, which is by relevance for a search, and else
+    /// the latest addition first.
     private func sorts(_ address: LibraryAddress, _ texts: Texts) -> [View] {
         let (chosen, isRanked) = (address.query.sort, !address.query.text.isEmpty)
         var first: View = ["value": "", "label": texts("library.sort_best"), "isChosen": chosen == nil]

@@ -125,7 +125,8 @@ struct Pages: Sendable {
         // Guests do not get the page's own script, because it is for changes and guests cannot change anything.
         let hasScript = context.caller != .guest && web.assets[style + ".js"] != nil
         view["hasScript"] = hasScript
-        let scripts = (context.caller == .stranger ? [] : ["app.js"]) + (hasScript ? ([style] + page.scripts).map { $0 + ".js" } : [])
+        let own = hasScript ? [style] + page.scripts : []
+        let scripts = ((context.caller == .stranger ? [] : ["app"]) + own).map { $0 + ".js" }
         view["modules"] = web.imports.modules(of: scripts)
         let waiting = context.isGuest ? 0 : try await context.library.count(in: [.waiting])
         view["reader"] = try await headReader(context, texts)

@@ -366,8 +366,8 @@ struct BookSearch {
         return isDescending ? groups.reversed() : groups
     }
 
-    /// Returns the text with which the keys of a group begin. The groups are the letters, everything before "a", which is
-    /// 96; and everything after "z", which is 123.
+    /// Returns the text with which the keys of a group begin. The groups are the letters, everything before "a", which
+    /// is 96, and everything after "z", which is 123.
     private static func firstKey(_ code: Int) -> String {
         switch code {
         case 96: ""

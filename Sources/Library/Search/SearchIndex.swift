@@ -139,7 +139,7 @@ struct SearchIndex {
         return known + (entered.map { known.contains($0) ? [] : [$0] } ?? [])
     }
 
-    /// Returns the sort key of a title. An article that is ignored stands behind the rest, so that the key still tells
+    /// Returns the sort key of a title. An article that is ignored stands behind the rest, so that the key still shows
     /// whether a title is equal to a search text (``titleKeys(of:)``).
     private mutating func titleKey(_ title: String, language: String?) -> String {
         let parts = SortTitle(title, language: language)

@@ -4,7 +4,7 @@ import GRDB
 /// The copies that were read to the end, with what ``ReadBooks`` counts. A library can have very many, so all their
 /// dates, names and ratings are in a few arrays.
 struct ReadCopies: Sendable, Equatable {
-    /// What is counted of a copy, apart from its contributors and tags.
+    /// The facts of a copy that are counted, apart from its contributors and tags.
     struct Facts: Sendable, Equatable {
         /// The page count; 0 if unknown.
         var pages: Int32
