@@ -121,7 +121,7 @@ import Testing
     @Test func `the results for a text can be sorted and filtered`() async throws {
         #expect(
             try await library.find("dune") { $0.sort = .title } == [
-                "Children of Dune", "Cookery", "Dune", "Dune Messiah", "Spice: A History", "The Road",
+                "Children of Dune", "Cookery", "Dune", "Dune Messiah", "The Road", "Spice: A History",
             ])
         #expect(try await library.find("dune") { ($0.sort, $0.tags) = (nil, ["TO LEND"]) } == ["The Road"])
         #expect(
