@@ -86,6 +86,7 @@ extension `In a browser` {
                 try await browser.type("1968" + Keys.enter)
                 try await browser.wait(
                     "until 1968", until: "location.search === '?year=1965..1968' && \(Self.hits) === 4")
+                try await browser.wait("Clear", until: "document.getElementById('clear-filters')")
                 try await browser.click("#clear-filters")
                 try await browser.wait("all", until: "\(Self.hits) === 12")
 
@@ -93,6 +94,7 @@ extension `In a browser` {
                 try await browser.wait("its books", until: "\(Self.count("publisher", "Ace")) === '6'")
                 try await click("publisher", "Ace", browser)
                 try await browser.wait("Ace", until: "\(Self.hits) === 6 && location.search === '?publisher=Ace'")
+                try await browser.wait("Clear", until: "document.getElementById('clear-filters')")
                 try await browser.click("#clear-filters")
                 try await browser.wait("all", until: "\(Self.hits) === 12")
 
