@@ -102,6 +102,7 @@ final class NetworkListeners: Sendable {
 
     private func updateRegularly() async {
         while true {
+            // Cancelled when the service ends.
             do { try await Task.sleep(for: configuration.addressInterval) } catch { return }
             await update()
         }

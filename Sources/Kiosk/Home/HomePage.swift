@@ -82,15 +82,7 @@ struct HomeView: Sendable {
         }
         let hidden = home.readingCount - home.readingNow.count
         if hidden > 0 { view["more"] = texts("home.more", n: hidden) }
-        if let challenge = year.challenge {
-            view["challenge"] = [
-                "amount": texts(
-                    "stats.ofBooks", count: challenge.goal,
-                    ["done": texts.grouped(challenge.done), "goal": texts.grouped(challenge.goal)]),
-                "sentence": texts.sentence(of: challenge),
-                "part": Chart.unit(min(100, 100 * Double(challenge.done) / Double(max(1, challenge.goal)))),
-            ]
-        }
+        if let challenge = year.challenge { view["challenge"] = texts.view(of: challenge) }
         return view
     }
 

@@ -327,6 +327,17 @@ struct StatsView: Sendable {
 }
 
 extension Texts {
+    /// Returns the values that show a yearly goal on Home and in the review of a year.
+    func view(of challenge: Challenge) -> View {
+        [
+            "amount": self(
+                "stats.ofBooks", count: challenge.goal,
+                ["done": grouped(challenge.done), "goal": grouped(challenge.goal)]),
+            "sentence": sentence(of: challenge),
+            "part": Chart.unit(min(100, 100 * Double(challenge.done) / Double(max(1, challenge.goal)))),
+        ]
+    }
+
     /// Returns ``Challenge/sentence`` in this language.
     func sentence(of challenge: Challenge) -> String {
         let left = self("stats.toGo", n: challenge.remaining)

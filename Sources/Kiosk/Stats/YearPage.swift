@@ -82,15 +82,7 @@ struct YearView: Sendable {
         if let name { view["readerName"] = ["withName": texts("year.withName", ["name": name])] as View }
         let hidden = review.counts.all.books - review.books.count
         if hidden > 0 { view["more"] = texts("year.more", n: hidden) }
-        if let challenge = review.challenge {
-            view["challenge"] = [
-                "amount": texts(
-                    "stats.ofBooks", count: challenge.goal,
-                    ["done": texts.grouped(challenge.done), "goal": texts.grouped(challenge.goal)]),
-                "sentence": texts.sentence(of: challenge),
-                "part": Chart.unit(min(100, 100 * Double(challenge.done) / Double(max(1, challenge.goal)))),
-            ]
-        }
+        if let challenge = review.challenge { view["challenge"] = texts.view(of: challenge) }
         if review.counts.all.books > 0 {
             let months = MonthBars(counts: review.counts, year: review.year, isLinked: true, texts: texts)
             view["months"] = months.chart.chart.view(id: "months")
