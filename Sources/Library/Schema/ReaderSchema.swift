@@ -84,9 +84,9 @@ extension Schema {
 
         DROP TRIGGER search_copy_update;
         DROP TRIGGER stats_copy_update;
-        DROP TRIGGER undo_copy_INSERT;
-        DROP TRIGGER undo_copy_UPDATE;
-        DROP TRIGGER undo_copy_DELETE;
+        DROP TRIGGER IF EXISTS undo_copy_INSERT;
+        DROP TRIGGER IF EXISTS undo_copy_UPDATE;
+        DROP TRIGGER IF EXISTS undo_copy_DELETE;
         DROP INDEX copyByStatus;
         DROP INDEX copyByCulturalGoal;
         \(ownColumns.map { "ALTER TABLE copy DROP COLUMN \($0);" }.joined(separator: "\n"))

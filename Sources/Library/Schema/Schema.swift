@@ -45,12 +45,14 @@ enum Schema {
 
     /// Migrates a file to ``version``, or to an earlier version. Each migration is one transaction.
     static func migrate(_ database: any DatabaseWriter, upTo version: Int = Schema.version) throws {
-        guard try database.read(storedVersion) < version else { return }
+        let stored = try database.read(storedVersion)
+        guard stored < version else { return }
         var migrator = DatabaseMigrator()
         for (index, migration) in migrations.enumerated() {
             migrator.registerMigration(migration.name) { db in
                 try migration.migrate(db)
-                try createUndoTriggers(db)
+                // A new file has nothing to undo, so its triggers are created once, with the last version.
+                if stored > 0 || index + 1 == version { try createUndoTriggers(db) }
                 try db.execute(sql: "PRAGMA application_id = \(applicationID)")
                 try db.execute(sql: "PRAGMA user_version = \(index + 1)")
             }
