@@ -18,13 +18,8 @@ enum MaintenanceTask: String {
     func record(_ db: Database, at now: Date) throws {
         try db.run(
             "INSERT INTO chore (name, done) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET done = excluded.done",
-            [rawValue, now.utcDayNumber])
+            [rawValue, utcDay(now.milliseconds)])
     }
-}
-
-extension Date {
-    /// The number of days from 1970 to this date in UTC.
-    var utcDayNumber: Int64 { Int64((Double(milliseconds) / 86_400_000).rounded(.down)) }
 }
 
 extension LibraryFile {

@@ -137,6 +137,11 @@ extension Date {
     init(milliseconds: Int64) { self.init(timeIntervalSince1970: Double(milliseconds) / 1000) }
 }
 
+/// Returns the number of days from 1970 to the day of a time in UTC.
+///
+/// - Parameter milliseconds: the time since 1970.
+func utcDay(_ milliseconds: Int64) -> Int64 { Int64((Double(milliseconds) / 86_400_000).rounded(.down)) }
+
 extension Duration {
     var milliseconds: Int64 {
         let (seconds, attoseconds) = components

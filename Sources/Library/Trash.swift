@@ -20,7 +20,7 @@ extension LibraryFile {
     ///
     /// - Returns: true if the trash was swept now.
     static func sweepIfDue(_ db: Database, at now: Date) throws -> Bool {
-        let day = now.utcDayNumber
+        let day = utcDay(now.milliseconds)
         let done = try MaintenanceTask.sweep.lastDone(db)
         // A different day is enough. It need not be later, because a clock that was once far ahead must not stop the
         // sweep for ever.

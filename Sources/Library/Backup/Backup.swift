@@ -265,7 +265,7 @@ extension LibraryFile {
         let done = try await read { db in try MaintenanceTask.backup.lastDone(db) }
         // A different day is enough. It need not be later, because a clock that was once far ahead must not stop
         // backups for ever.
-        return done != now.utcDayNumber
+        return done != utcDay(now.milliseconds)
     }
 
     /// Records that today's backup was made. The record is not part of the change history, so it cannot be undone.

@@ -33,9 +33,9 @@ extension Schema {
         """
 
     private static let additions = """
-        -- The day of the addition in UTC, in days since 1970.
-        ALTER TABLE listing ADD COLUMN addedDay INTEGER
-            GENERATED ALWAYS AS ((added - iif(added < 0, 86399999, 0)) / 86400000) VIRTUAL;
+        -- The day of the addition in UTC, in days since 1970. A generated column would keep SQLite 3.40 from reading the
+        -- index alone.
+        ALTER TABLE listing ADD COLUMN addedDay INTEGER NOT NULL DEFAULT 0;
         DROP INDEX listingByAdded;
         CREATE INDEX listingByAddedDay ON listing
             (reader, inTrash, addedDay, copy, status, rating, isOwned, isOnWishlist, isFavourite, shelf, language, added,

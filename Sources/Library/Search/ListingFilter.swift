@@ -229,8 +229,6 @@ extension ListingFilter.Clause {
             last.number.map { CalendarDay(number: $0 + 1) }.flatMap { $0 > last ? $0 : nil }
         }
         let end = next?.beginning(in: zone).milliseconds ?? .max
-        /// The column has days in UTC.
-        func day(_ milliseconds: Int64) -> Int64 { Int64((Double(milliseconds) / 86_400_000).rounded(.down)) }
         let sql = "added >= ? AND added < ?"
         return Self(
             sql: sql, arguments: [start, end],
@@ -238,7 +236,7 @@ extension ListingFilter.Clause {
                 """
                 \(ListingFilter.selection(along: "ByAddedDay")) inTrash IN (0, 1) AND addedDay >= ? AND addedDay <= ?
                     AND \(sql)
-                """, [day(start), day(end), start, end]
+                """, [utcDay(start), utcDay(end), start, end]
             ))
     }
 

@@ -118,13 +118,13 @@ struct SearchIndex {
                 Copy.Status.allCases.firstIndex(of: own.status),
                 own.rating, row["isOwned"] as Bool, own.isOnWishlist, own.isFavourite, row["shelf"] as Int64?,
                 row["language"] as String?, row["added"] as Int64, reading?.started, reading?.finished, tagRows,
-                authorRows, titleKey, authorKey,
+                authorRows, titleKey, authorKey, utcDay(row["added"]),
             ]
             guard stored.listing[place] != listed.map({ $0?.databaseValue ?? .null }) else { continue }
             try db.run(
                 """
                 INSERT OR REPLACE INTO listing (\(StoredIndex.columns))
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """, StatementArguments(listed))
         }
         guard stored.words[copy] != document.text else { return }
@@ -206,8 +206,8 @@ private struct OwnFacts {
 /// The rows that the index has for a batch of copies.
 private struct StoredIndex {
     static let columns = """
-        id, reader, copy, inTrash, status, rating, isOwned, isOnWishlist, isFavourite, shelf, language, added, started, finished, tags,
-            authors, title, author
+        id, reader, copy, inTrash, status, rating, isOwned, isOnWishlist, isFavourite, shelf, language, added, started,
+            finished, tags, authors, title, author, addedDay
         """
 
     var listing: [OwnPlace: [DatabaseValue]] = [:]
