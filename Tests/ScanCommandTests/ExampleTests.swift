@@ -94,6 +94,7 @@ import Testing
         ("tag merge", "scan tag add 'science fiction'; scan tag add sci-fi; scan tag add scifi"),
         ("shelf merge", "scan shelf add 'Living room'; scan shelf add Hall; scan shelf add Lounge"),
         ("author merge", "scan library add --title 'Troubled Blood' --author 'J. K. Rowling'"),
+        ("author sort", "scan library add --title 'Cien años de soledad' --author 'Gabriel García Márquez'"),
         ("filter:\"to lend\"", "scan filter add 'to lend' is:owned"),
         ("filter rename", "scan filter add short tag:sf"), ("filter delete", "scan filter add brief tag:sf"),
         ("reader anna", anna), ("reader rename", anna), ("reader colour", anna), ("reader delete", anna),

@@ -111,13 +111,13 @@ import Testing
 @Suite struct `A list as JSON` {
     @Test func `comes with the token of the next page`() throws {
         try withScan { scan in
-            for title in ["A One", "B Two", "C Three"] { try scan.run("library", "add", "--title", title) }
+            for title in ["Alpha", "Beta", "Gamma"] { try scan.run("library", "add", "--title", title) }
             let first = try scan.run("library", "list", "--sort", "title", "--limit", "2", "--json")
             let token = try #require(
                 first.err.split(whereSeparator: \.isWhitespace).drop { $0 != "--after" }.dropFirst().first)
             let rest = try scan.run(
                 "library", "list", "--sort", "title", "--limit", "2", "--json", "--after", String(token))
-            #expect(try rest.objects().map { $0["title"] as? String } == ["C Three"] && rest.err.isEmpty)
+            #expect(try rest.objects().map { $0["title"] as? String } == ["Gamma"] && rest.err.isEmpty)
         }
     }
 }
