@@ -72,7 +72,7 @@ extension `In a browser` {
             }
         }
 
-        @Test func `years, formats and publishers are chosen, and dates in the calendar or with one tap`()
+        @Test func `years, formats, publishers and series are chosen, and dates in the calendar or with one tap`()
             async throws
         {
             try await withBooks(on: Self.wide) { _, browser in
@@ -94,6 +94,14 @@ extension `In a browser` {
                 try await browser.wait("its books", until: "\(Self.count("publisher", "Ace")) === '6'")
                 try await click("publisher", "Ace", browser)
                 try await browser.wait("Ace", until: "\(Self.hits) === 6 && location.search === '?publisher=Ace'")
+                try await browser.wait("Clear", until: "document.getElementById('clear-filters')")
+                try await browser.click("#clear-filters")
+                try await browser.wait("all", until: "\(Self.hits) === 12")
+
+                try await open("series", browser)
+                try await browser.wait("its books", until: "\(Self.count("series", "Saga")) === '4'")
+                try await click("series", "Saga", browser)
+                try await browser.wait("Saga", until: "\(Self.hits) === 4 && location.search === '?series=Saga'")
                 try await browser.wait("Clear", until: "document.getElementById('clear-filters')")
                 try await browser.click("#clear-filters")
                 try await browser.wait("all", until: "\(Self.hits) === 12")
@@ -188,7 +196,7 @@ extension `In a browser` {
                             "title": "Book \(number)", "publisher": number % 2 == 0 ? "Ace" : "Gollancz",
                             "publishedDate": "\(1960 + number)", "status": number <= 6 ? "read" : "toRead",
                         ]
-                        if number % 3 != 0 { book["shelf"] = "Attic" }
+                        if number % 3 != 0 { book["shelf"] = "Attic" } else { book["series"] = "Saga" }
                         if number % 2 == 0 { book["tags"] = ["sf"] }
                         try await kiosk.ask("POST", "/api/books", book)
                     }

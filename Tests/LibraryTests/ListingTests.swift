@@ -278,12 +278,17 @@ import Testing
         for field in MissingField.counted {
             #expect(try await count { $0.missing = [field] } == facets.missing[field] ?? 0, "\(field)")
         }
-        let publishers = try await library.publishers(matching: query, limit: 5)
-        #expect(
-            publishers.count <= 5
-                && publishers == publishers.sorted { $0.count > $1.count || $0.count == $1.count && $0.name < $1.name })
-        for publisher in publishers {
-            #expect(try await count { $0.publishers = [publisher.name] } == publisher.count)
+        for facet in [NamedFacet.publisher, .series] {
+            let names = try await library.counts(of: facet, matching: query, limit: 5)
+            #expect(
+                names.count <= 5
+                    && names == names.sorted { $0.count > $1.count || $0.count == $1.count && $0.name < $1.name })
+            for name in names {
+                let found = try await count {
+                    if facet == .series { $0.series = [name.name] } else { $0.publishers = [name.name] }
+                }
+                #expect(found == name.count, "\(name)")
+            }
         }
         #expect(try await count { _ in } == facets.total)
         #expect(try await count { $0.isOwned = true } == facets.owned)

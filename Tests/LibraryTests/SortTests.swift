@@ -92,6 +92,22 @@ import Testing
         try await save(3, "Other", series: "Earthsea Tales")
         #expect(try await titles(.title) { $0.series = ["earthsea"] } == ["One", "Two"])
         #expect(try await titles(.title) { $0.series = ["none"] } == [])
+        var query = BookQuery()
+        #expect(
+            try await library.counts(of: .series, matching: query, limit: 9) == [
+                NameCount(name: "EARTHSEA", count: 2), NameCount(name: "Earthsea Tales", count: 1),
+            ])
+        // A chosen series is counted even if it has few books or none, and its filter does not narrow the counts.
+        query.series = ["earthsea tales", "none"]
+        #expect(
+            try await library.counts(of: .series, matching: query, limit: 0) == [
+                NameCount(name: "EARTHSEA", count: 2), NameCount(name: "Earthsea Tales", count: 1),
+                NameCount(name: "none", count: 0),
+            ])
+        #expect(
+            try await library.suggestions(for: .series, beginning: "TALES", limit: 5) == [
+                NameCount(name: "Earthsea Tales", count: 1)
+            ])
     }
 }
 

@@ -13,11 +13,11 @@ public protocol Search: Sendable {
     /// - Parameter countsAuthors: false to leave out the authors, who take a fifth of the time.
     func facets(matching query: BookQuery, countsAuthors: Bool) async throws -> BookFacets
 
-    /// Counts the books of each publisher that match the query except for its filter by publisher. There may be very
-    /// many publishers, so they are no part of ``facets(matching:countsAuthors:)``.
+    /// Counts the books of each publisher or series that match the query except for its filter by them. There may be
+    /// very many, so they are no part of ``facets(matching:countsAuthors:)``.
     ///
     /// - Returns: the names with the most books, at most `limit`, and the names that the query contains.
-    func publishers(matching query: BookQuery, limit: Int) async throws -> [NameCount]
+    func counts(of facet: NamedFacet, matching query: BookQuery, limit: Int) async throws -> [NameCount]
 
     /// Counts the books that match by the letter with which their sort key begins, in the order of the list. Position
     /// and limit are ignored.
@@ -31,8 +31,11 @@ public protocol Search: Sendable {
     func suggestions(for kind: NameKind, beginning: String, limit: Int) async throws -> [NameCount]
 }
 
+/// The filters by a name that is stored with each edition.
+public enum NamedFacet: Sendable { case publisher, series }
+
 /// The kinds of names that can be completed while typing.
-public enum NameKind: Sendable, CaseIterable { case author, tag, shelf, publisher }
+public enum NameKind: Sendable, CaseIterable { case author, tag, shelf, publisher, series }
 
 extension Search {
     public func facets(matching query: BookQuery) async throws -> BookFacets {

@@ -3,8 +3,8 @@ import FoundationEssentials
 import Hummingbird
 
 /// The filter panel of the Library page. Counting the books for all filters takes as long as several lists, so the
-/// panel is loaded only when a person opens it, and the authors and publishers, of whom there may be tens of thousands,
-/// only when their group is opened. Without JavaScript, both are separate pages.
+/// panel is loaded only when a person opens it, and the authors, series and publishers, of which there may be tens of
+/// thousands, only when their group is opened. Without JavaScript, both are separate pages.
 struct FilterPanel: Sendable {
     let parts: KioskParts
 
@@ -12,6 +12,7 @@ struct FilterPanel: Sendable {
         [
             Route(.get, "/library/filters", for: .guests, page),
             Route(.get, "/library/filters/author", for: .guests) { try await later(.author, $0, $1) },
+            Route(.get, "/library/filters/series", for: .guests) { try await later(.series, $0, $1) },
             Route(.get, "/library/filters/publisher", for: .guests) { try await later(.publisher, $0, $1) },
         ]
     }
@@ -33,7 +34,7 @@ struct FilterPanel: Sendable {
             group.values(.status, facets.statuses(texts)), group.values(.rating, facets.ratings(texts)),
             group.values(.tag, Value.names(facets.tags), find: "tag"),
             group.values(.shelf, Value.names(facets.shelves), find: "shelf"),
-            group.later(.author),
+            group.later(.author), group.later(.series),
         ]
         groups += [
             group.values(.language, languages), group.values(.format, facets.formats(texts)),
@@ -55,8 +56,9 @@ struct FilterPanel: Sendable {
         let counts =
             name == .author
             ? try await context.library.facets(matching: address.query).authors
-            : try await context.library.publishers(
-                matching: address.query, limit: Self.firstValues + Self.moreValues)
+            : try await context.library.counts(
+                of: name == .series ? .series : .publisher, matching: address.query,
+                limit: Self.firstValues + Self.moreValues)
         let group = Group(address: address, texts: parts.pages.texts(context), isGuest: context.isGuest)
         let values = group.values(name, Value.names(counts), find: name.rawValue, isOpen: true)
         return try await render(values.map { [$0] } ?? [], for: address, total: nil, fields: [name], context)
@@ -84,8 +86,9 @@ struct FilterPanel: Sendable {
     /// Returns the filters that have fields in the panel.
     private static func shown(_ readers: [Reader]) -> Set<LibraryAddress.Name> {
         let all: Set<LibraryAddress.Name> = [
-            .status, .rating, .tag, .shelf, .author, .language, .owned, .added, .started, .finished, .publisher, .year,
-            .pages, .format, .missing,
+            .status, .rating, .tag, .shelf, .author, .series, .language, .owned, .added, .started, .finished,
+            .publisher,
+            .year, .pages, .format, .missing,
         ]
         return readers.count > 1 ? all.union([.readBy, .notReadBy, .readByNobody]) : all
     }

@@ -55,11 +55,11 @@ struct SuggestionsAPI: Sendable {
 
     var routes: [Route] { [Route(.get, "/api/suggestions", for: .guests, suggestions)] }
 
-    /// Responds to `?kind=author|tag|shelf|publisher&beginning=&limit=` with `{"suggestions": [{"name", "count"}]}`,
+    /// Responds to `?kind=author|tag|shelf|publisher|series&beginning=&limit=` with `{"suggestions": [{"name", "count"}]}`,
     /// beginning with the most used name. The limit is 8 by default and at most 50.
     private func suggestions(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let kinds: [String: NameKind] = [
-            "author": .author, "tag": .tag, "shelf": .shelf, "publisher": .publisher,
+            "author": .author, "tag": .tag, "shelf": .shelf, "publisher": .publisher, "series": .series,
         ]
         var (kind, beginning, limit): (NameKind?, String, Int?) = (nil, "", 8)
         for (name, value) in try request.queryPairs() {
@@ -73,7 +73,7 @@ struct SuggestionsAPI: Sendable {
         guard let kind, let limit else {
             throw RequestRefusal(
                 .badQuery,
-                "The query must contain kind=author, kind=tag, kind=shelf or kind=publisher. "
+                "The query must contain kind=author, kind=tag, kind=shelf, kind=publisher or kind=series. "
                     + "It may also contain beginning= and limit= (from 1 to 50).")
         }
         let found = try await context.library.suggestions(for: kind, beginning: beginning, limit: limit)

@@ -19,8 +19,8 @@ extension LibraryFile: Search {
         try await read { db in try FacetCounter(db, query).count(countsAuthors: countsAuthors) }
     }
 
-    public func publishers(matching query: BookQuery, limit: Int) async throws -> [NameCount] {
-        try await read { db in try FacetCounter(db, query).publishers(limit) }
+    public func counts(of facet: NamedFacet, matching query: BookQuery, limit: Int) async throws -> [NameCount] {
+        try await read { db in try FacetCounter(db, query).counts(of: facet, limit) }
     }
 
     public func suggestions(for kind: NameKind, beginning: String, limit: Int) async throws -> [NameCount] {
@@ -399,7 +399,7 @@ struct BookSearch {
 
 /// Returns the names that begin with a text. Each name comes with the number of its books that are not in the trash.
 ///
-/// Publishers are found by all words of the text instead, because people do not know how their names begin.
+/// Publishers and series are found by all words of the text instead, because people do not know how their names begin.
 func suggestedNames(_ db: Database, _ kind: NameKind, _ beginning: String, _ limit: Int) throws -> [NameCount] {
     let folded = String(beginning.unicodeScalars.prefix(TextLimit.name)).cleaned.searchFolded
     let sql: String
@@ -422,19 +422,27 @@ func suggestedNames(_ db: Database, _ kind: NameKind, _ beginning: String, _ lim
                 name AS folded
             FROM shelf WHERE name >= ?1 AND name < ?2
             """
-    case .publisher:
-        let pattern = TextPattern(beginning, .words)
-        let rows = try db.rows(
-            """
-            SELECT publisher, (SELECT count(*) FROM copyFacts JOIN copy ON copy.id = copyFacts.copy
-                WHERE copyFacts.publisher = names.publisher AND copy.deleted IS NULL) AS books
-            FROM (SELECT DISTINCT publisher FROM copyFacts WHERE publisher IS NOT NULL) AS names
-            WHERE \(pattern.condition("publisher")) ORDER BY books DESC, publisher LIMIT ?
-            """, pattern.arguments + [max(0, limit)])
-        return rows.map { NameCount(name: $0[0], count: $0[1]) }
+    case .publisher: return try suggestedNames(db, .publisher, beginning, limit)
+    case .series: return try suggestedNames(db, .series, beginning, limit)
     }
     // The text followed by the greatest scalar sorts after all names that begin with the text.
     let rows = try db.rows(
         "\(sql) ORDER BY books DESC, folded LIMIT ?3", [folded, folded + "\u{10FFFF}", max(0, limit)])
+    return rows.map { NameCount(name: $0[0], count: $0[1]) }
+}
+
+private func suggestedNames(
+    _ db: Database, _ facet: NamedFacet, _ beginning: String, _ limit: Int
+) throws -> [NameCount] {
+    let pattern = TextPattern(beginning, .words)
+    let rows = try db.rows(
+        """
+        SELECT name, (SELECT count(*) FROM copyFacts JOIN copy ON copy.id = copyFacts.copy
+            WHERE copyFacts.\(facet.key) = names.name AND copyFacts.\(facet.column) IS NOT NULL
+                AND copy.deleted IS NULL) AS books
+        FROM (SELECT min(\(facet.column)) AS name FROM copyFacts WHERE \(facet.column) IS NOT NULL
+            GROUP BY \(facet.key)) AS names
+        WHERE \(pattern.condition("name")) ORDER BY books DESC, name LIMIT ?
+        """, pattern.arguments + [max(0, limit)])
     return rows.map { NameCount(name: $0[0], count: $0[1]) }
 }

@@ -130,19 +130,24 @@ struct FacetCounter {
         return facets
     }
 
-    /// Counts the books of each publisher that match the query except for its filter by publisher.
-    func publishers(_ limit: Int) throws -> [NameCount] {
+    /// Counts the books of each publisher or series that match the query except for its filter by them.
+    func counts(of facet: NamedFacet, _ limit: Int) throws -> [NameCount] {
         guard query.text.isEmpty || query.hasWords else { return [] }
         var others = query
-        others.publishers = []
+        let chosen: [String]
+        switch facet {
+        case .publisher: (chosen, others.publishers) = (query.publishers, [])
+        case .series: (chosen, others.series) = (query.series, [])
+        }
         let (tables, arguments) = try matches(ListingFilter(db, others))
         let counts = try db.rows(
             """
-            SELECT publisher, count(*) AS books FROM \(tables) AND publisher IS NOT NULL GROUP BY publisher
-            ORDER BY publisher IN (SELECT value FROM json_each(?)) DESC, books DESC, publisher LIMIT ?
-            """, arguments + [jsonList(query.publishers), max(0, limit) + query.publishers.count]
+            SELECT min(\(facet.column)) AS name, count(*) AS books
+            FROM \(tables) AND \(facet.column) IS NOT NULL GROUP BY \(facet.key)
+            ORDER BY \(facet.key) IN (SELECT value FROM json_each(?)) DESC, books DESC, name LIMIT ?
+            """, arguments + [jsonList(chosen), max(0, limit) + chosen.count]
         ).map { NameCount(name: $0[0], count: $0[1]) }
-        let absent = query.publishers.filter { name in !counts.contains { $0.name == name } }
+        let absent = chosen.filter { name in !counts.contains { facet.areSame($0.name, name) } }
         return ordered(counts + absent.map { NameCount(name: $0, count: 0) })
     }
 
@@ -236,5 +241,17 @@ struct FacetCounter {
 
     private func ordered(_ counts: [NameCount]) -> [NameCount] {
         counts.sorted { ($1.count, $0.name) < ($0.count, $1.name) }
+    }
+}
+
+extension NamedFacet {
+    /// The column of `copyFacts` with the name.
+    var column: String { self == .publisher ? "publisher" : "series" }
+
+    /// The expression by which names are compared: those of series ignoring case, those of publishers exactly.
+    var key: String { self == .publisher ? column : "\(column) COLLATE NOCASE" }
+
+    fileprivate func areSame(_ one: String, _ other: String) -> Bool {
+        self == .publisher ? one == other : one.lowercased() == other.lowercased()
     }
 }

@@ -1,6 +1,6 @@
-// Completes names while they are typed, in each <input data-complete="author|tag|shelf">. It follows the combobox
-// pattern of ARIA 1.2: the focus stays in the field, arrow keys move through the list, Enter chooses a name, and Esc
-// closes the list. After a choice, the field sends the event "taken".
+// Completes names while they are typed, in each <input data-complete="author|tag|shelf|publisher|series">. It follows
+// the combobox pattern of ARIA 1.2: the focus stays in the field, arrow keys move through the list, Enter chooses a
+// name, and Esc closes the list. After a choice, the field sends the event "taken".
 
 import { callAPI } from "./requests.js";
 
