@@ -83,6 +83,7 @@ import Testing
             #expect(page.contains("href=\"/library?tag=sf\"") && page.contains("href=\"/library?status=read\""))
             #expect(page.contains("data-panel=\"/library/filters?status=read&amp;tag=sf\""))
             #expect(!page.contains("type=\"checkbox\" name=\"tag\""))
+            #expect(page.contains("href=\"/library/tidy\">Tidy up</a>"))
             let filters = try await client.get("/library/filters?status=read&tag=SF&q=du").text
             #expect(filters.contains("name=\"tag\" value=\"sf\" checked") && filters.contains("value=\"read\" checked"))
             #expect(filters.contains("<input type=\"hidden\" name=\"q\" value=\"du\">"))

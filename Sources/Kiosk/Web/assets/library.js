@@ -84,7 +84,7 @@ sort.addEventListener("change", () => {
 });
 find("find").addEventListener("submit", (event) => { event.preventDefault(); search(); });
 document.addEventListener("click", (event) => {
-  const link = event.target.closest("#views a:not(#filters), .tools a, .empty a[href^='/library']");
+  const link = event.target.closest("#views a:not(#filters, #tidy-up), .tools a, .empty a[href^='/library']");
   if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
   event.preventDefault();
   const params = new URLSearchParams(new URL(link.href).search);
