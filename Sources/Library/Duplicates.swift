@@ -1,4 +1,5 @@
 import Bookplate
+import FoundationEssentials
 import GRDB
 
 extension LibraryFile {
@@ -25,6 +26,26 @@ extension LibraryFile {
                 },
                 counts: counts)
         }
+    }
+
+    public func markDistinct(_ books: [ID<Copy>], at now: Date) async throws -> ID<Change>? {
+        try await changed(.edit, at: now) { db, _ in
+            let stored = try books.reduce(into: [StoredBook]()) { all, id in
+                guard let book = try StoredBook.one(db, id) else { throw LibraryError.noSuchBook(id) }
+                try book.book.checkOutsideTrash()
+                if !all.contains(where: { $0.copyRow == book.copyRow }) { all.append(book) }
+            }
+            // Nothing is said about the copies of one edition if it is compared with other editions.
+            let areOfOneEdition = Set(stored.map(\.editionRow)).count < 2
+            for (place, one) in stored.enumerated() {
+                for other in stored.dropFirst(place + 1) where areOfOneEdition || one.editionRow != other.editionRow {
+                    try db.run(
+                        "INSERT INTO distinctCopy (copy, other) VALUES (min(?1, ?2), max(?1, ?2)) ON CONFLICT DO NOTHING",
+                        [one.copyRow, other.copyRow])
+                }
+            }
+            return ((), "marked \(quoted(stored.map(\.book.displayTitle))) as not the same")
+        }.change
     }
 
     /// The maximum number of books that ``editions(like:excluding:)`` returns.
@@ -65,6 +86,17 @@ struct DuplicateQuery {
         try db.forEachRow("SELECT edition, count(*) FROM copy WHERE deleted IS NULL GROUP BY edition") {
             copies[$0[0]] = $0[1]
         }
+        // Copies of which each is known to be another one count as one.
+        try db.forEachRow(
+            """
+            SELECT one.edition, count(*) \(Self.distinct) AND one.edition = two.edition
+                AND one.deleted IS NULL AND two.deleted IS NULL
+            GROUP BY one.edition
+            """
+        ) { row in
+            let (edition, pairs): (Int64, Int) = (row[0], row[1])
+            if let count = copies[edition], count * (count - 1) / 2 == pairs { copies[edition] = 1 }
+        }
         let authors = try firstAuthors()
         var works: [Int64: [String]] = [:]
         try db.forEachRow("SELECT edition, value FROM identifier WHERE scheme = ?", [Metadata.workScheme]) {
@@ -86,8 +118,16 @@ struct DuplicateQuery {
                 edition, hasISBN: row[1], copies: count, identity, works: works[edition] ?? [], language: row[6],
                 year: row[7])
         }
+        try db.forEachRow(
+            "SELECT DISTINCT one.edition, two.edition \(Self.distinct) AND one.edition <> two.edition"
+        ) { finder.markDistinct($0[0], $0[1]) }
         return finder
     }
+
+    /// The clauses for the copies, `one` and `two`, of the pairs that are not the same.
+    private static let distinct = """
+        FROM distinctCopy JOIN copy AS one ON one.id = distinctCopy.copy JOIN copy AS two ON two.id = other WHERE true
+        """
 
     /// Returns the folded title and subtitle. As far as possible, they are parts of the column `folded`, which has
     /// both, because folding a text that is not ASCII takes longer than reading the row.

@@ -163,6 +163,14 @@ private struct BookMerger {
         for table in ["importFlag", "request"] {
             try db.run("UPDATE \(table) SET copy = ? WHERE copy = ?", [own, gone])
         }
+        // What is not the same as the removed copy is not the same as the kept one.
+        try db.run(
+            """
+            INSERT INTO distinctCopy (copy, other)
+            SELECT min(?1, third), max(?1, third)
+            FROM (SELECT iif(copy = ?2, other, copy) AS third FROM distinctCopy WHERE copy = ?2 OR other = ?2)
+            WHERE third <> ?1 ON CONFLICT DO NOTHING
+            """, [own, gone])
         // From now on, an import of the removed copy's record finds the copy into which it was merged.
         try db.run(
             "INSERT INTO request (id, copy) VALUES (?, ?) ON CONFLICT DO NOTHING",

@@ -112,6 +112,7 @@ extension LibraryFile {
             for table in ["reading", "note", "quote", "importFlag", "copyTag", "request", "readerCopy"] {
                 try db.run("DELETE FROM \(table) WHERE copy = ?", [copy])
             }
+            try db.run("DELETE FROM distinctCopy WHERE copy = ?1 OR other = ?1", [copy])
             try db.run("DELETE FROM copy WHERE id = ?", [copy])
         }
         try removeOrphans(db, editions: Set(copies.map { $0["edition"] as Int64 }))
@@ -194,7 +195,7 @@ extension LibraryFile {
             """
         try db.run(
             """
-            \(removed) IN ('copy', 'readerCopy', 'copyTag', 'reading', 'progressEntry', 'note', 'quote')
+            \(removed) IN ('copy', 'readerCopy', 'copyTag', 'distinctCopy', 'reading', 'progressEntry', 'note', 'quote')
                 AND change IN (
                     SELECT emptied.change FROM changeRow emptied
                     CROSS JOIN changeRow gone ON gone.change = ?1 AND gone.tableName = 'request'
@@ -243,6 +244,11 @@ extension LibraryFile {
             DELETE FROM changeRow WHERE tableName IN (
                     'reading', 'note', 'quote', 'importFlag', 'copyTag', 'request', 'readerCopy')
                 AND json_extract(coalesce(after, before), '$.copy') IN (SELECT value FROM json_each(?))
+            """, [copies])
+        try db.run(
+            """
+            DELETE FROM changeRow WHERE tableName = 'distinctCopy' AND EXISTS (
+                SELECT 1 FROM json_each(key) AS pair JOIN json_each(?) AS copy ON copy.value = pair.value)
             """, [copies])
     }
 

@@ -105,6 +105,24 @@ import Testing
             ])
     }
 
+    @Test func `that are not the same are in no group, except with one that may still be either of them`() {
+        func groups(_ hasISBN: [Bool], _ pairs: [(Int, Int)]) -> [[Int]] {
+            var finder = DuplicateFinder<Int>()
+            for (number, hasISBN) in hasISBN.enumerated() {
+                finder.add(number, hasISBN: hasISBN, copies: 1, WorkIdentity(title: "Dune", author: "A"))
+            }
+            for pair in pairs { finder.markDistinct(pair.1, pair.0) }
+            return finder.groups.map(\.editions)
+        }
+        #expect(groups([true, false], [(0, 1)]) == [])
+        #expect(groups([true, true], [(0, 1)]) == [])
+        #expect(groups([true, true], [(0, 2)]) == [[0, 1]])
+        #expect(groups([false, false, false], [(0, 1)]) == [[0, 1, 2]])
+        #expect(groups([false, false, false], [(0, 1), (2, 0)]) == [[1, 2]])
+        #expect(groups([false, false, false, false], [(0, 1), (0, 3), (2, 1), (2, 3)]) == [[0, 2], [1, 3]])
+        #expect(groups([false, false, false], [(0, 1), (0, 2), (1, 2)]) == [])
+    }
+
     @Test func `without the subtitle belong to the only one that has it, but not to several`() {
         #expect(
             groups([(false, 1, "Star Wars", []), (true, 1, "Star Wars: Thrawn", [])]).map(\.editions) == [[1, 0]])

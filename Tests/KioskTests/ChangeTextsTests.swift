@@ -39,6 +39,10 @@ import Testing
             "imported 1 book from books.csv", "1 Buch aus „books.csv“ importiert",
             "Importé : 1 livre depuis « books.csv »"
         ),
+        (
+            #"marked "Dune" and 1 more as not the same"#, "„Dune“ und 1 weiteres als nicht dasselbe markiert",
+            "« Dune » et 1 autre : pas le même livre"
+        ),
         // A title that looks like another form.
         (
             #"tagged "Alone with "Her" with "Him"" with "sf""#,

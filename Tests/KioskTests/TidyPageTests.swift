@@ -59,6 +59,34 @@ import Testing
         }
     }
 
+    @Test func `books that are not the same are offered again only after undo`() async throws {
+        try await withTwoRecords { kiosk, kept, other in
+            let body = #"{"books":["\#(kept.id)","\#(other.id)"]}"#
+            let marked = try await kiosk.send("POST", "/api/books/distinct", body)
+            let change = try #require(marked.change)
+            #expect(try await kiosk.send("GET", "/library/tidy").text.contains("No book is in the library twice"))
+            let again = try await kiosk.send("POST", "/api/books/distinct", body)
+            #expect(again.status == 200 && again.change == nil)
+            let summary = try await kiosk.library.lastChange()?.summary
+            #expect(summary == #"marked "Dune" and 1 more as not the same"#)
+            _ = try await kiosk.send("POST", "/api/undo", #"{"change":"\#(change)"}"#)
+            #expect(try await kiosk.send("GET", "/library/tidy").text.contains("Chilton &lt;Books&gt;"))
+        }
+    }
+
+    @Test(arguments: [
+        (#"{"books":["x"]}"#, 422), (#"{"books":["x","x"]}"#, 422), (#"{"books":["x","y"]}"#, 404), ("{}", 400),
+        (#"{"books":\#((0...50).map { "\($0)" })}"#, 422),
+    ]) func `refuses one, unknown and too many books that are not the same`(
+        _ body: String, _ status: Int
+    ) async throws {
+        let kiosk = try await RunningKiosk()
+        try await kiosk.use { kiosk in
+            let answer = try await kiosk.send("POST", "/api/books/distinct", body)
+            #expect(answer.status == status, "\(answer.text)")
+        }
+    }
+
     @Test(arguments: [
         (#"{"keep":"x","others":[]}"#, 422), (#"{"keep":"x","others":["y"]}"#, 404), (#"{"keep":"x"}"#, 400),
         (#"{"keep":"x","others":\#([String](repeating: "y", count: 51))}"#, 422),

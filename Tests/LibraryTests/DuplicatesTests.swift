@@ -82,6 +82,78 @@ import Testing
         #expect(group.books.map(\.id) == [old.id, new.id])
     }
 
+    @Test func `that are not the same are never offered again, until undo`() async throws {
+        try await saveCopies()
+        try await library.save(nil, record("Emma"))
+        try await library.save(isbn(1), record("Emma"))
+        try await library.save(isbn(2), record("Ulysses"))
+        try await library.save(isbn(3), record("Ulysses"))
+        let before = try await groups()
+        #expect(before.count == 3)
+        for group in try await library.duplicates(for: Set(DuplicateGroup.Reason.allCases), limit: 9).groups {
+            let ids = group.books.map(\.id)
+            #expect(try await library.markDistinct(ids, at: noon) != nil)
+            #expect(try await library.markDistinct(ids.reversed(), at: noon) == nil)
+        }
+        #expect(try await library.duplicates(for: [], limit: 9).counts == [:])
+        for _ in before { _ = try await library.undo(try #require(try await library.lastChange()).id, at: noon) }
+        #expect(try await groups() == before)
+    }
+
+    @Test func `are offered again with a new copy, but not because of a new copy of another edition`() async throws {
+        try await saveCopies()
+        try await library.save(nil, record("Dune"))
+        func mark() async throws {
+            for group in try await library.duplicates(for: Set(DuplicateGroup.Reason.allCases), limit: 9).groups {
+                _ = try await library.markDistinct(group.books.map(\.id), at: noon)
+            }
+        }
+        try await mark()
+        #expect(try await groups() == [])
+        _ = try await library.add([confirmed(dune, record("Dune"), anotherCopy: true)], at: noon)
+        #expect(try await groups() == ["copies: Dune +, Dune +, Dune +"])
+        try await mark()
+        #expect(try await groups() == [])
+    }
+
+    @Test func `stay not the same after a merge, and are forgotten with a book that is deleted for good`() async throws
+    {
+        let one = try await library.save(isbn(1), record("Dune"))
+        let other = try await library.save(nil, record("Dune"))
+        _ = try await library.markDistinct([one.id, other.id], at: noon)
+        let namesake = try await library.save(nil, record("Dune") { $0.publisher = "Ace" })
+        _ = try await library.merge([other.id], into: namesake.id, MergeOptions(), at: noon)
+        #expect(try await groups() == [])
+        let merge = try #require(try await library.lastChange())
+        _ = try await library.undo(merge.id, at: noon)
+        #expect(try await groups() == ["enteredTwice: Dune +, Dune -, Dune -"])
+        _ = try await library.redo(merge.id, at: noon)
+        #expect(try await groups() == [])
+        _ = try await library.trash([one.id], at: noon)
+        try await library.purge([one.id])
+        let left = try await library.read { db in
+            try db.value(
+                Int.self,
+                """
+                SELECT (SELECT count(*) FROM distinctCopy)
+                    + (SELECT count(*) FROM changeRow WHERE tableName = 'distinctCopy')
+                """)
+        }
+        #expect(left == 0)
+        #expect(try await library.read { db in try db.rows("PRAGMA foreign_key_check").count } == 0)
+        try await library.save(nil, record("Dune"))
+        #expect(try await groups() == ["enteredTwice: Dune -, Dune -"])
+    }
+
+    @Test func `cannot be marked as not the same in the trash`() async throws {
+        let one = try await library.save(isbn(1), record("Dune"))
+        let other = try await library.save(nil, record("Dune"))
+        _ = try await library.trash([other.id], at: noon)
+        await #expect(throws: InTrashRefusal.self) { try await library.markDistinct([one.id, other.id], at: noon) }
+        await #expect(throws: LibraryError.self) { try await library.markDistinct([one.id, ID()], at: noon) }
+        #expect(try await library.markDistinct([one.id, one.id], at: noon) == nil)
+    }
+
     @Test func `of a captured book are found by its work, or by its title and author`() async throws {
         let work = try await library.save(
             isbn(1), record("Krieg und Frieden", by: ["Tolstoi"]) { $0.identifiers = [Metadata.workScheme: ["OL1W"]] })

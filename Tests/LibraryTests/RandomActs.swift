@@ -58,11 +58,15 @@ extension LibraryFile {
         }
     }
 
-    /// Merges two books, which may be copies of one edition or different editions.
+    /// Merges two books, which may be copies of one edition or different editions, or marks them as not the same.
     func merge(_ book: Book, _ books: [Book], _ random: inout SplitMix, at now: Date) async throws {
         guard let other = books.randomElement(using: &random) else { return }
         let options = MergeOptions(joinsEditions: random.below(4) > 0, keepsCopies: random.below(3) == 0)
-        _ = try await merge([other.id], into: book.id, options, at: now)
+        if options.joinsEditions {
+            _ = try await merge([other.id], into: book.id, options, at: now)
+        } else {
+            _ = try await markDistinct([book.id, other.id], at: now)
+        }
     }
 
     func relabel(_ book: Book, _ random: inout SplitMix, _ words: [String], at now: Date) async throws {

@@ -234,6 +234,7 @@ import Testing
             "tagged ", "removed the tag", "renamed the tag", "merged the tag", "deleted the tag",
             "renamed the author",
             "merged the author", "deleted the author", "imported ", "setting", "merged \"", "made \"",
+            "as not the same",
         ]
         #expect(words.filter { word in !summaries.contains { $0.contains(word) } } == [])
     }

@@ -71,6 +71,22 @@ import Testing
         }
     }
 
+    @Test func `that are not the same are not listed again until undo`() throws {
+        try withScan { scan in
+            let (kept, other) = try addTwice(scan)
+            #expect(try scan.run("library", "duplicates", "--not-the-same", kept).status == 64)
+            let done = try scan.run("library", "duplicates", "--not-the-same", kept, other)
+            #expect(done.status == 0 && done.out.contains("Not the same: Dune"))
+            #expect(try scan.run("library", "duplicates").status == 3)
+            let again = try scan.run("library", "duplicates", "--not-the-same", kept, other)
+            #expect(again.status == 0 && (again.out + again.err).contains("set aside before"))
+            #expect(try scan.run("undo").status == 0)
+            #expect(try scan.run("library", "duplicates").status == 0)
+            let json = try scan.run("library", "duplicates", "--not-the-same", kept, other, "--json")
+            #expect(try json.objects().map { $0["id"] as? String } == [kept, other])
+        }
+    }
+
     @Test func `with different titles are merged only on request`() throws {
         try withScan { scan in
             for title in ["Dune", "Emma"] { try scan.run("library", "add", "--title", title) }

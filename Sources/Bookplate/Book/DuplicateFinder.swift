@@ -4,6 +4,7 @@ public struct DuplicateFinder<Number: Hashable & Sendable>: Sendable {
     private var entries: [Entry] = []
     private var byKey: [WorkIdentity.Key: [Int]] = [:]
     private var byWork: [String: [Int]] = [:]
+    private var distinct: [Number: Set<Number>] = [:]
 
     private struct Entry {
         var edition: Number
@@ -38,6 +39,12 @@ public struct DuplicateFinder<Number: Hashable & Sendable>: Sendable {
                 edition: edition, hasISBN: hasISBN, copies: copies, identity: identity, language: language, year: year))
     }
 
+    /// Notes that two editions are not the same, whatever their records say.
+    public mutating func markDistinct(_ edition: Number, _ other: Number) {
+        distinct[edition, default: []].insert(other)
+        distinct[other, default: []].insert(edition)
+    }
+
     /// The groups: probable mistakes first, then by title. Editions with an ISBN come first in a group, and otherwise
     /// editions are in the order in which they were added.
     public var groups: [Group] {
@@ -46,14 +53,16 @@ public struct DuplicateFinder<Number: Hashable & Sendable>: Sendable {
         }.filter { $0.count > 1 }
         // Editions of a work differ in language and year; a book that was entered twice does not.
         let twice = same.flatMap { partition($0, by: \.language) }.flatMap { partition($0, by: \.year) }
+            .flatMap(undecided)
         var found: [(reason: DuplicateGroup.Reason, indices: [Int])] = []
         for indices in twice where indices.count > 1 && indices.contains(where: { !entries[$0].hasISBN }) {
             found.append((.enteredTwice, indices))
         }
         for index in entries.indices where entries[index].copies > 1 { found.append((.copies, [index])) }
         for indices in connected(same + byWork.values.filter { $0.count > 1 }) {
-            let numbered = indices.filter { entries[$0].hasISBN }
-            if numbered.count > 1 { found.append((.editions, numbered)) }
+            for numbered in undecided(indices.filter { entries[$0].hasISBN }) where numbered.count > 1 {
+                found.append((.editions, numbered))
+            }
         }
         let order = DuplicateGroup.Reason.allCases
         let sorted = found.map { group in
@@ -69,6 +78,25 @@ public struct DuplicateFinder<Number: Hashable & Sendable>: Sendable {
     private func partition(_ indices: [Int], by detail: (Entry) -> String?) -> [[Int]] {
         let parts = Dictionary(grouping: indices) { detail(entries[$0]) }
         return parts.keys.compactMap(\.self).count > 1 ? Array(parts.values) : [indices]
+    }
+
+    /// Splits editions into those that may still be the same as another one of their part.
+    private func undecided(_ indices: [Int]) -> [[Int]] {
+        guard indices.contains(where: { distinct[entries[$0].edition] != nil }) else { return [indices] }
+        var (rest, parts) = (indices, [[Int]]())
+        while let first = rest.popLast() {
+            var part = [first]
+            var next = 0
+            while next < part.count {
+                let others = distinct[entries[part[next]].edition] ?? []
+                let split = rest.partition { !others.contains(entries[$0].edition) }
+                part += rest[split...]
+                rest.removeSubrange(split...)
+                next += 1
+            }
+            parts.append(part)
+        }
+        return parts
     }
 
     /// Joins lists that have an element in common.

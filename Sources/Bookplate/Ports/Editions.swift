@@ -3,7 +3,8 @@ import FoundationEssentials
 /// Finds and merges books that are in the library more than once: copies of one edition, other editions of one work,
 /// and books that were entered twice.
 public protocol Editions: Sendable {
-    /// Returns the groups of books outside the trash that are probably one thing twice.
+    /// Returns the groups of books outside the trash that are probably one thing twice. Books that a person has marked
+    /// as not the same are in no group together, unless another book of the group may still be either of them.
     ///
     /// - Parameters:
     ///   - reasons: the reasons for which groups are returned; groups for other reasons are only counted.
@@ -23,6 +24,13 @@ public protocol Editions: Sendable {
     func merge(
         _ others: [ID<Copy>], into kept: ID<Copy>, _ options: MergeOptions, at now: Date
     ) async throws -> MergeResult
+    /// Marks books as not the same, so that ``duplicates(for:limit:)`` no longer offers them. Of several editions, each
+    /// is then another one than the others, whatever copies of them there are now or later. Copies of one edition are
+    /// marked one by one, so that another copy is offered again.
+    ///
+    /// - Returns: the change; `nil` if all the books were marked before.
+    /// - Throws: ``InTrashRefusal`` if one of the books is in the trash.
+    func markDistinct(_ books: [ID<Copy>], at now: Date) async throws -> ID<Change>?
     /// Returns what ``merge(_:into:_:at:)`` would return, without changing anything.
     func previewMerge(
         _ others: [ID<Copy>], into kept: ID<Copy>, _ options: MergeOptions, at now: Date

@@ -48,7 +48,9 @@ struct TidyPage: Sendable {
         let title = group.books.first.map { texts.shownTitle(of: $0) } ?? ""
         return [
             "id": group.books.first?.id.rawValue ?? "", "title": title,
-            "label": texts("tidy.mergeNamed", ["title": LibraryHit.short(title)]), "hasChoice": group.books.count > 2,
+            "label": texts("tidy.mergeNamed", ["title": LibraryHit.short(title)]),
+            "distinctLabel": texts("tidy.notTheSameNamed", ["title": LibraryHit.short(title)]),
+            "hasChoice": group.books.count > 2,
             "books": group.books.enumerated().map { place, book -> View in
                 var view: View = [
                     "id": book.id.rawValue, "name": LibraryHit.short(texts.shownTitle(of: book)),
@@ -87,7 +89,7 @@ struct TidyPage: Sendable {
     }
 }
 
-/// Lists books that are in the library twice, and merges them.
+/// Lists books that are in the library twice, and merges them or marks them as not the same.
 struct DuplicatesAPI: Sendable {
     let parts: KioskParts
 
@@ -95,6 +97,7 @@ struct DuplicatesAPI: Sendable {
         [
             Route(.get, "/api/books/duplicates", for: .household, list),
             Route(.post, "/api/books/merge", for: .household, merge),
+            Route(.post, "/api/books/distinct", for: .household, markDistinct),
         ]
     }
 
@@ -118,7 +121,7 @@ struct DuplicatesAPI: Sendable {
         let joinsEditions, keepsCopies, dryRun: Bool?
     }
 
-    /// The maximum number of books that one request merges.
+    /// The maximum number of books in one request.
     private static let maxBooks = 50
 
     /// Merges books into the one that is kept, or, with `dryRun`, responds with what a merge would do.
@@ -134,6 +137,19 @@ struct DuplicatesAPI: Sendable {
         return try await context.perform(on: kept) {
             JSONResponse(try await act(others, kept, options, parts.ports.now()).json)
         }
+    }
+
+    private struct Distinct: Decodable { let books: [String] }
+
+    /// Marks books as not the same.
+    private func markDistinct(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
+        let books = try await request.json(Distinct.self).books
+        guard (2...Self.maxBooks).contains(Set(books).count) else {
+            throw RequestRefusal(.badBooks, "The request must contain the ids of 2 to \(Self.maxBooks) books.")
+        }
+        let change = try await context.library.markDistinct(
+            books.map { ID<Copy>(rawValue: $0) }, at: parts.ports.now())
+        return JSONResponse(["change": JSONValue(change?.rawValue)])
     }
 }
 

@@ -545,7 +545,7 @@ let trackedTables: [(name: String, columns: Set<String>?)] = [
     ("identifier", nil), ("shelf", nil), ("copy", nil), ("tag", nil), ("copyTag", nil), ("request", nil),
     ("reading", nil), ("progressEntry", nil), ("session", nil), ("note", nil), ("quote", nil), ("importFlag", nil),
     ("reader", nil), ("readerCopy", nil), ("setting", nil), ("readerSetting", nil), ("savedFilter", nil),
-    ("intakeItem", ["id", "state"]),
+    ("distinctCopy", nil), ("intakeItem", ["id", "state"]),
 ]
 
 extension Schema {

@@ -21,6 +21,7 @@ enum Schema {
         ("11 wishlist links", createWishlistLinks),
         ("12 stats of works", addStatsOfWorks),
         ("13 sort names, additions by day", addSortNames),
+        ("14 distinct copies", addDistinctCopies),
     ]
 
     @Sendable private static func migrateToVersion6(_ db: Database) throws {

@@ -16,19 +16,30 @@ struct LibraryDuplicatesCommand: AsyncParsableCommand {
             apart, because you may have them. With --editions, books with different ISBNs
             that are editions of the same work are listed too.
 
+            Books that only look alike are set aside with --not-the-same, and are not listed
+            again. To undo this, run 'scan undo'.
+
             Without duplicates, the exit status is 3, as for a search.
 
               scan library duplicates
               scan library duplicates --editions --json
+              scan library duplicates --not-the-same 9780441478125 5f0c7a31
             """)
 
     @Flag(help: "Also list other editions of one work.") var editions = false
+    @Option(
+        parsing: .upToNextOption,
+        help: ArgumentHelp(
+            "Set these books aside: each is an ISBN, an id or words from the title or authors.", valueName: "book"),
+        completion: .values(.book))
+    var notTheSame: [String] = []
     @Option(name: [.customShort("n"), .long], help: "The maximum number of groups (default: 50, or all with --json).")
     var limit: Int?
     @OptionGroup var paths: PathOptions
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
+        guard notTheSame.isEmpty else { return try await setAside() }
         let limit = limit ?? (output.json ? .max : 50)
         guard limit > 0 else { throw CommandError(.usage, "--limit must be 1 or more.") }
         let library = try Wiring(settings: paths.settings()).openExistingLibrary()
@@ -69,7 +80,26 @@ struct LibraryDuplicatesCommand: AsyncParsableCommand {
         }
         if !duplicates.groups.isEmpty {
             Output.shared.printNotice(
-                "To make one book of two, run 'scan library merge KEEP OTHER' with the ids or other names.")
+                "To make one book of two, run 'scan library merge KEEP OTHER' with the ids or other names. If they are not the same, run 'scan library duplicates --not-the-same BOOK OTHER'."
+            )
+        }
+    }
+
+    private func setAside() async throws {
+        let library = try Wiring(settings: paths.settings()).requireLibrary()
+        var books: [Book] = []
+        for name in notTheSame {
+            let book = try await library.book(named: name, choosing: Asking.canChoose(json: output.json, yes: false))
+            if !books.contains(where: { $0.id == book.id }) { books.append(book) }
+        }
+        guard books.count > 1 else { throw CommandError(.usage, "--not-the-same needs two books or more.") }
+        let change = try await library.markDistinct(books.map(\.id), at: Date())
+        if output.json {
+            for book in books { Output.shared.printLine(book.json) }
+        } else {
+            Output.shared.printChange(
+                books.map { "Not the same: \($0.displayTitle.oneLine)" }, change,
+                unchanged: "Nothing changed: these books were set aside before.")
         }
     }
 }

@@ -1,4 +1,5 @@
-// The page on which a person tidies the library. Before books are merged, a sheet shows what the merge does.
+// The page on which a person tidies the library. Before books are merged, a sheet shows what the merge does. Books that
+// are not the same are set aside.
 
 import { attempt } from "./acts.js";
 import { refresh } from "./live.js";
@@ -34,15 +35,30 @@ function showLine(id, items) {
   line.textContent = line.dataset.text.replace("{list}", items.join(", "));
 }
 
-document.addEventListener("submit", (event) => {
-  const group = event.target.closest(".group");
-  if (!group) return;
-  event.preventDefault();
+/** Returns the book of a group that is kept, and the others that are chosen. */
+function choice(group) {
   const kept = new FormData(group).get("keep");
   const radios = [...group.querySelectorAll("[name=keep]")].map(({ value }) => value);
   const boxes = [...group.querySelectorAll("[name=merged]")];
   const chosen = boxes.length ? boxes.filter(({ checked }) => checked).map(({ value }) => value) : radios;
-  body = { keep: kept, others: chosen.filter((id) => id !== kept) };
+  return { keep: kept, others: chosen.filter((id) => id !== kept) };
+}
+
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("[data-distinct]");
+  if (!button) return;
+  const { keep, others } = choice(button.form);
+  attempt(async () => {
+    toastOutcome(button.dataset.distinct, await callAPI("POST", "/api/books/distinct", { books: [keep, ...others] }));
+    await refresh();
+  });
+});
+
+document.addEventListener("submit", (event) => {
+  const group = event.target.closest(".group");
+  if (!group) return;
+  event.preventDefault();
+  body = choice(group);
   attempt(async () => {
     const { filled, lost } = await preview();
     const title = find("merge-title");
