@@ -110,7 +110,10 @@ private final class StubFile: ReceivedFile {
             #expect(html.contains("neither a title nor an ISBN"))
             // The copy of a dry run has no page.
             #expect(!html.contains("/books/momo"))
-            #expect(try await page(kiosk, "de").contains("3 Bücher importieren"))
+            let german = try await page(kiosk, "de")
+            #expect(german.contains("3 Bücher importieren"))
+            #expect(german.contains("<span lang=\"de\">Die Zeile hat weder Titel noch ISBN</span>"))
+            #expect(german.contains("<span lang=\"en\">date read: &quot;x&quot; was left out</span>"))
 
             #expect(try await kiosk.ask("POST", "/api/imports/\(id)/start", body: "{}").status == 200)
             _ = try await json(kiosk, "done")
@@ -123,6 +126,63 @@ private final class StubFile: ReceivedFile {
             #expect(importer.orders.withLock { $0.count } == 2)
             #expect(try await kiosk.ask("DELETE", "/api/imports/\(id)", body: "{}").status == 200)
             #expect(try await page(kiosk).contains("id=\"import-file\""))
+        }
+    }
+
+    @Test(arguments: [
+        ("date read: \"x\" is not a date and was left out", "„date read“: „x“ ist kein Datum und wurde ausgelassen"),
+        (
+            "the book was finished on 2019-03, before it was started on 2020",
+            "Beendet (März 2019) vor dem Beginn (2020)"
+        ),
+        (
+            "tags is longer than 2000 characters and was truncated",
+            "„tags“ hat mehr als 2.000 Zeichen und wurde gekürzt"
+        ),
+        (
+            "copies: rating is 9; it must be from 0.25 to 5 in steps of 0.25; this column was left out",
+            "„copies“: Bewertung 9: erlaubt sind 0,25 bis 5 in Schritten von 0,25; die Spalte wurde ausgelassen"
+        ),
+        (
+            "\"9780441172710\" is not an ISBN: anything",
+            "„9780441172710“ ist keine ISBN. Die letzte Ziffer dieser ISBN-13 müsste 9 sein, nicht 0; eine der Ziffern ist falsch. Mit dem Buch vergleichen."
+        ),
+    ])
+    func `says why a row was flagged in the language of the page`(_ reason: String, _ german: String) throws {
+        let texts = try WebFolder.bundled.get().texts
+        let english = try #require(texts[.english])
+        let reasons = ImportReasons(try #require(texts[.german]), english: english)
+        #expect(reasons.text(of: reason) == (german, .german))
+        #expect(reasons.text(of: "something new") == ("something new", .english))
+        #expect(ImportReasons(english, english: english).text(of: reason) == (reason, .english))
+    }
+
+    /// Every literal of the importers that becomes a reason is tried, with its interpolations replaced.
+    @Test func `has a translation of every reason`() throws {
+        let texts = try WebFolder.bundled.get().texts
+        let reasons = ImportReasons(try #require(texts[.french]), english: try #require(texts[.english]))
+        let sources = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appendingPathComponent("Sources")
+        let calls =
+            #/(?:addDoubt\(|resynchronise\(|doubts\.append\(|\.refused\((?:row: [\w.]+, )?reason: |LineError\(\s*description:)\s*"((?:[^"\\]|\\.)*)"/#
+        var sentences: Set<String> = []
+        for folder in ["Exchange", "Library/Import"] {
+            let base = sources.appendingPathComponent(folder).path
+            for path in try FileManager.default.subpathsOfDirectory(atPath: base) where path.hasSuffix(".swift") {
+                let text = try String(contentsOfFile: base + "/" + path, encoding: .utf8)
+                sentences.formUnion(text.matches(of: calls).map { String($0.1) })
+            }
+        }
+        // One literal has another one in its interpolation, one is a whole refusal, and the flaws of ISBNs in Bookplate's own JSON stay English.
+        sentences = sentences.filter { !$0.contains("error as?") && !$0.hasPrefix("isbn13: ") }
+        #expect(sentences.count > 30)
+        for sentence in sentences {
+            let plain = sentence.replacing("\\\"", with: "\"").replacing(
+                "\\(Self.reason(error))", with: "not valid JSON"
+            )
+            .replacing(#/\\\([^()]*(?:\([^()]*\)[^()]*)*\)/#, with: "7")
+            guard !["the record \"library\" is missing", "7"].contains(plain) else { continue }
+            #expect(reasons.text(of: plain).language == .french, "\(plain)")
         }
     }
 

@@ -119,8 +119,8 @@ private struct Pattern: Hashable {
             found[part] = isFound
             return isFound
         }
-        // The names of languages and the forms of changes are found by their texts.
-        let sought = ["languages.", "changes.form_", "changes.act_"]
+        // The names of languages, and the forms of changes and reasons, are found by their texts.
+        let sought = ["languages.", "changes.form_", "changes.act_", "reasons."]
         for key in texts.keys where !sought.contains(where: key.hasPrefix) && !named.contains(key) {
             if key.hasPrefix("script.") {
                 let name = key.dropFirst("script.".count)

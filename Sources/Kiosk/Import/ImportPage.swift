@@ -55,7 +55,7 @@ struct ImportPage: Sendable {
             if let error = failure as? ExchangeError, case .unknownColumns = error { view["asksFormat"] = true }
         }
         if let change { view["undo"] = undoView(change, parts.pages.changeTexts(context), texts) }
-        view["problems"] = problems(job, isWhole: isWhole, texts)
+        view["problems"] = problems(job, isWhole: isWhole, parts.pages.importReasons(context), texts)
         let rest = job.problemCount - (isWhole ? job.problems.count : min(job.problems.count, Self.shownRows))
         if rest > 0 {
             view["more"] = texts("import.more", count: rest)
@@ -90,7 +90,9 @@ struct ImportPage: Sendable {
         }
     }
 
-    private func problems(_ job: ImportDesk.Job, isWhole: Bool, _ texts: Texts) -> [View] {
+    private func problems(
+        _ job: ImportDesk.Job, isWhole: Bool, _ importReasons: ImportReasons, _ texts: Texts
+    ) -> [View] {
         let shown = isWhole ? job.problems[...] : job.problems.prefix(Self.shownRows)
         return shown.map { result in
             var view = row(result, isLink: job.phase == .done, texts)
@@ -99,7 +101,10 @@ struct ImportPage: Sendable {
                 reasons.insert(reason, at: 0)
                 view["isRefused"] = true
             }
-            view["reasons"] = reasons.map(LibraryHit.short)
+            view["reasons"] = reasons.map { reason -> View in
+                let (text, language) = importReasons.text(of: reason)
+                return ["reason": LibraryHit.short(text), "reasonLanguage": language.rawValue]
+            }
             view["number"] = texts("import.row", ["n": texts.grouped(result.row)])
             return view
         }

@@ -147,6 +147,9 @@ struct DuplicatesAPI: Sendable {
         guard (2...Self.maxBooks).contains(Set(books).count) else {
             throw RequestRefusal(.badBooks, "The request must contain the ids of 2 to \(Self.maxBooks) books.")
         }
+        for book in books where try await context.library.book(ID(rawValue: book)) == nil {
+            throw RequestRefusal.notFound("book")
+        }
         let change = try await context.library.markDistinct(
             books.map { ID<Copy>(rawValue: $0) }, at: parts.ports.now())
         return JSONResponse(["change": JSONValue(change?.rawValue)])

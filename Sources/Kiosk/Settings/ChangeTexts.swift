@@ -9,73 +9,27 @@ import Bookplate
 struct ChangeTexts: Sendable {
     private let english: Texts
     private let texts: Texts
-    /// The forms by their beginning, each with its key and its English text. The more of a form is fixed, the earlier
-    /// it is compared.
-    private let forms: [String: [(key: String, pieces: [Piece])]]
-
-    private enum Piece: Sendable {
-        case fixed(Substring)
-        case value(Substring)
-    }
+    /// The forms of whole summaries, and those of what was done to one book.
+    private let forms, acts: SentenceForms
 
     /// - Parameter english: the English texts.
     init(_ texts: Texts, english: Texts) {
         (self.texts, self.english) = (texts, english)
-        forms =
-            texts.language == .english
-            ? [:]
-            : ["form_", "act_"].reduce(into: [:]) { forms, beginning in
-                forms[beginning] = english.section("changes").filter { $0.key.hasPrefix(beginning) }
-                    .map { (key: $0.key, pieces: Self.pieces(of: $0.value[...])) }
-                    .sorted { Self.weight($0.pieces) > Self.weight($1.pieces) }
-            }
+        forms = SentenceForms(english, section: "changes", beginning: "form_")
+        acts = SentenceForms(english, section: "changes", beginning: "act_")
     }
 
     /// Returns the summary, with the language that it is in.
     func summary(of change: Change) -> (text: String, language: Language) {
         let summary = change.summary.cleanedLine
-        guard texts.language != .english, let text = translated(summary[...], among: "form_") else {
+        guard texts.language != .english, let text = translated(summary[...], among: forms) else {
             return (summary, .english)
         }
         return (text, texts.language)
     }
 
-    private static func pieces(of text: Substring) -> [Piece] {
-        guard let start = text.firstIndex(of: "{"), let end = text[start...].firstIndex(of: "}") else {
-            return text.isEmpty ? [] : [.fixed(text)]
-        }
-        let before: [Piece] = start == text.startIndex ? [] : [.fixed(text[..<start])]
-        return before + [.value(text[text.index(after: start)..<end])] + pieces(of: text[text.index(after: end)...])
-    }
-
-    private static func weight(_ pieces: [Piece]) -> Int {
-        pieces.reduce(0) { if case .fixed(let text) = $1 { $0 + text.count } else { $0 } }
-    }
-
-    private func translated(_ sentence: Substring, among beginning: String) -> String? {
-        for form in forms[beginning] ?? [] {
-            if let values = values(of: sentence, in: form.pieces[...]) { return texts("changes." + form.key, values) }
-        }
-        return nil
-    }
-
-    /// Returns the values of a sentence in the page's language; `nil` if the sentence has another form.
-    private func values(of sentence: Substring, in pieces: ArraySlice<Piece>) -> [String: String]? {
-        switch (pieces.first, pieces.dropFirst().first) {
-        case (nil, _): return sentence.isEmpty ? [:] : nil
-        case (.fixed(let text), _):
-            return sentence.hasPrefix(text) ? values(of: sentence.dropFirst(text.count), in: pieces.dropFirst()) : nil
-        case (.value(let name), .fixed(let next)?):
-            // A title may contain the words of the form, so the last place at which they fit is taken.
-            for place in sentence.ranges(of: next).reversed() {
-                guard let value = value(name, sentence[..<place.lowerBound]),
-                    let rest = values(of: sentence[place.lowerBound...], in: pieces.dropFirst())
-                else { continue }
-                return rest.merging([String(name): value]) { $1 }
-            }
-            return nil
-        case (.value(let name), _): return value(name, sentence).map { [String(name): $0] }
-        }
+    private func translated(_ sentence: Substring, among forms: SentenceForms) -> String? {
+        forms.match(sentence, value).map { texts($0.key, $0.values) }
     }
 
     /// Returns a value of a sentence in the page's language; `nil` if the text is no such value.
@@ -90,7 +44,7 @@ struct ChangeTexts: Sendable {
         case "items": number(text, of: "item").map { texts("changes.items", count: $0) }
         case "number", "page": Int(text).map { texts.grouped($0) }
         case "amount": amount(text)
-        case "act": translated(text, among: "act_")
+        case "act": translated(text, among: acts)
         case "setting": LibrarySetting(rawValue: String(text)).map { texts.label(of: $0) }
         case "statuses": statuses(text)
         default: String(text)
