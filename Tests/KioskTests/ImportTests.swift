@@ -173,7 +173,8 @@ private final class StubFile: ReceivedFile {
                 sentences.formUnion(text.matches(of: calls).map { String($0.1) })
             }
         }
-        // One literal has another one in its interpolation, one is a whole refusal, and the flaws of ISBNs in Bookplate's own JSON stay English.
+        // One literal has another one in its interpolation, one is a whole refusal, and the flaws of ISBNs in
+        // Bookplate's own JSON stay English.
         sentences = sentences.filter { !$0.contains("error as?") && !$0.hasPrefix("isbn13: ") }
         #expect(sentences.count > 30)
         for sentence in sentences {
