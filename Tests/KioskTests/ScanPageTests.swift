@@ -124,6 +124,31 @@ import Testing
         }
     }
 
+    @Test func `says that a book is in the library without being owned, so that nobody expects a second record`()
+        async throws
+    {
+        try await withStation { station in
+            let library = station.kiosk.library
+            for (isbn, message) in [
+                ("9780441172719", "In the library, but not as owned. Saving marks it as owned."),
+                ("9780441478125", "In the trash. Saving restores it."),
+            ] {
+                var metadata = Metadata()
+                metadata.title = "A book"
+                let book = try Confirmed(enteredBy: .form, isbn: ISBN(isbn), metadata: metadata)
+                let copy = try #require(try await library.add([book], continuing: nil, at: Date()).first).copy
+                if message.contains("trash") {
+                    _ = try await library.trash([copy], continuing: nil, at: Date())
+                } else {
+                    _ = try await library.update([copy], continuing: nil, at: Date()) { $0.isOwned = false }
+                }
+                let row = try await station.capture(isbn)
+                try await station.becomes("found", row)
+                #expect(try await station.get("/scan?row=\(row)").contains(message))
+            }
+        }
+    }
+
     @Test func `offers to clear a book that was captured twice once one of the two is saved`() async throws {
         try await withStation { station in
             let first = try await station.capture("9780441478125")

@@ -323,7 +323,7 @@ struct ScanRowView: Sendable {
     private func message(_ row: Station.Row) -> String? {
         switch row.status {
         case .found, .postponed:
-            return row.candidate.otherEditions.first.map(texts.otherEdition) ?? hint(row).map(text)
+            return known(row) ?? row.candidate.otherEditions.first.map(texts.otherEdition) ?? hint(row).map(text)
         case .lookingUp: return texts("scan.asking")
         case .owned(let book): return owned(book)
         // The earlier capture of this book may have been saved in the meantime.
@@ -338,6 +338,15 @@ struct ScanRowView: Sendable {
             if preset.isWishlist { return texts("scan.onWishlist") }
             return preset.shelf.map { texts("scan.onShelf", ["shelf": Self.short($0)]) } ?? texts("scan.inLibrary")
         }
+    }
+
+    /// Returns what the library has of a book that is not owned, such as a borrowed book imported from another tracker,
+    /// because saving changes that record instead of adding a second one; `nil` if it has nothing.
+    private func known(_ row: Station.Row) -> String? {
+        let candidate = row.candidate
+        guard row.isOpen, candidate.owned == nil, !candidate.existing.isEmpty, !candidate.item.preset.isWishlist
+        else { return nil }
+        return texts(candidate.existing.contains { $0.copy.deleted == nil } ? "scan.notOwned" : "scan.inTrash")
     }
 
     /// Returns a hint about the title of a book that waits to be saved; `nil` if there is none.
