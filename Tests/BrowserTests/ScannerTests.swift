@@ -114,6 +114,15 @@ extension `In a browser` {
             }
         }
 
+        @Test func `a key that leads to the Scan page leaves the keypad closed`() async throws {
+            try await visit("library") { _, browser, _ in
+                try await browser.type("s")
+                try await browser.wait("the Scan page", until: "document.getElementById('keypad')")
+                try await browser.ready()
+                #expect(try await browser.value("document.getElementById('keypad').hidden") == true)
+            }
+        }
+
         @Test func `is not lost while the station is offline, even if the tab is closed`() async throws {
             try await visit("library", excused: ["net::ERR_"]) { kiosk, browser, _ in
                 try await browser.wait("it knows the run", until: "document.querySelector('#lamps > *')")

@@ -1,7 +1,7 @@
 // Opens the keyboard of the pages (keyboard.js) for a field that a person touches, if the browser has no keyboard of its
 // own. The keyboard is loaded when it is first needed.
 
-const store = "bookplate.keyboard", typedStore = "bookplate.typed";
+const store = "bookplate.keyboard", keyStore = "bookplate.lastkey";
 /** The time after a real key during which a touch does not open the keyboard, in milliseconds. */
 const keysAreThere = 10 * 60000;
 
@@ -32,7 +32,7 @@ let last = "";
 function isWanted() {
   const choice = readKeyboardChoice();
   if (choice !== "automatic") return choice === "always" && last !== "key";
-  const keyAt = Number(sessionStorage.getItem(typedStore) ?? -Infinity);
+  const keyAt = Number(sessionStorage.getItem(keyStore) ?? -Infinity);
   return last === "touch" && !bringsKeyboard && Date.now() - keyAt > keysAreThere;
 }
 
@@ -58,9 +58,10 @@ for (const name of ["focusin", "click"]) {
 }
 
 // A key of a real keyboard closes the keyboard. scanner.js holds back the keys of handheld scanners.
-document.addEventListener("keydown", async (event) => {
+document.addEventListener("keydown", (event) => {
   if (sentKeys.has(event) || (event.key.length > 1 && event.key !== "Backspace")) return;
   last = "key";
-  sessionStorage.setItem(typedStore, Date.now());
-  (await keyboard)?.hideKeyboard();
+  sessionStorage.setItem(keyStore, Date.now());
+  // A keyboard that could not be loaded is not shown either.
+  keyboard?.then(({ hideKeyboard }) => hideKeyboard(), () => {});
 });
