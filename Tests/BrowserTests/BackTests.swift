@@ -22,7 +22,8 @@ extension `In a browser` {
                 "bookplate-browser-\(UUID().uuidString)")
             try FileManager.default.createDirectory(at: home, withIntermediateDirectories: true)
             try await makeLibrary(at: home.appendingPathComponent("library.sqlite").path, copies: 200, sessions: 0)
-            try await visit("library?sort=title", home: home) { _, browser, _ in
+            let query = "sort=title&reverse=1&owned=1"
+            try await visit("library?" + query, home: home) { _, browser, _ in
                 for way in Way.allCases {
                     // More books than the page begins with.
                     try await browser.driver.run("document.getElementById('more').scrollIntoView()")
@@ -40,7 +41,9 @@ extension `In a browser` {
                     try await Self.goBack(way, browser)
                     try await browser.wait("the list", until: "location.pathname === '/library' && \(Self.hears)")
                     // The address also says how many books there are, which may have become more meanwhile.
-                    #expect(try await browser.value("new URLSearchParams(location.search).get('sort')") == "title")
+                    let address = try #require(try await browser.value("location.search", as: String.self))
+                    let match = try #require(address.wholeMatch(of: /\?(.+)&limit=(\d+)/), "\(address)")
+                    #expect(match.1 == query && Int(match.2) ?? 0 >= 100)
                     try await browser.wait(
                         "its place by \(way)",
                         until:

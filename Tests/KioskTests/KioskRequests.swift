@@ -34,7 +34,7 @@ extension RunningKiosk {
     ) async throws -> Answered {
         var request = URLRequest(url: URL(string: "http://127.0.0.1:\(port)\(path)")!)
         request.httpMethod = method
-        request.timeoutInterval = 240
+        request.timeoutInterval = 20
         if let sent = body.map({ Data($0.utf8) }) ?? bytes.map({ Data($0) }) {
             request.httpBody = sent
             request.setValue(type ?? "application/json", forHTTPHeaderField: "Content-Type")

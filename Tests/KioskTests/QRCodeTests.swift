@@ -28,6 +28,8 @@ import ZBarPeer
     @Test(arguments: [
         "h", "http://10.0.0.2:8278/", "http://[fd12:3456:789a:1::2]:8278/", "http://shelf.local:8278/",
         "https://books.example/w/0123456789abcdef0123456789abcdef",
+        // zbar has to guess the encoding of other than ASCII characters. It recognises that of these texts.
+        "http://shelf.local/Übersicht/Ö", "http://shelf.local/本棚",
         String(repeating: "http://192.168.0.17:8278/", count: 8), String(repeating: "x", count: 1000),
     ])
     func `is read back by zbar`(text: String) throws {
