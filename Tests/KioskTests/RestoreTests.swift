@@ -55,7 +55,7 @@ import Testing
         }
         var maintenance = maintenance
         maintenance.restore = { _ in throw InUse() }
-        var outcome = RestoreOutcome(backup: Self.backups[1])
+        var outcome = RestoreOutcome(backup: Self.backups[1], at: StatsKiosk.now)
         outcome.error = InUse()
         maintenance.restored = outcome
         try await StatsKiosk.run(maintenance) { kiosk async throws in
@@ -63,12 +63,21 @@ import Testing
             #expect(answer.status == 409 && answer.text.contains("Another program") && !answer.text.contains("/secret"))
             let page = try await kiosk.ask("/restore?backup=library-1.sqlite").text
             #expect(page.contains("The library was not changed. Another program on the station"))
+            #expect(page.contains("POST /api/backups/library-1.sqlite/restore"))
         }
         maintenance.restored?.error = nil
         maintenance.restored?.books = 2
         try await StatsKiosk.run(maintenance) { kiosk async throws in
             let page = try await kiosk.ask("/restore?backup=library-1.sqlite").text
             #expect(page.contains("Restored: 2 books, as they were on"))
+            #expect(!page.contains("POST /api/backups"))
+        }
+        maintenance.restored?.at = StatsKiosk.now - 60
+        try await StatsKiosk.run(maintenance) { kiosk async throws in
+            // After a change, the same backup can be restored again.
+            try await kiosk.book("Dune")
+            let page = try await kiosk.ask("/restore?backup=library-1.sqlite").text
+            #expect(page.contains("POST /api/backups/library-1.sqlite/restore") && !page.contains("Restored: 2 books"))
         }
     }
 

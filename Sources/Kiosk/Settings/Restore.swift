@@ -5,6 +5,8 @@ import Hummingbird
 /// The result of replacing the library with a backup. The service has begun again since.
 public struct RestoreOutcome: Sendable {
     public var backup: KeptBackup
+    /// The time at which the restore ended.
+    public var at: Date
     /// The number of books in the library now; `nil` if it was not replaced.
     public var books: Int?
     /// True if the access code was removed and stations were revoked, because the previous library could not be read.
@@ -12,7 +14,7 @@ public struct RestoreOutcome: Sendable {
     /// The reason why the library was not replaced.
     public var error: (any Error)?
 
-    public init(backup: KeptBackup) { self.backup = backup }
+    public init(backup: KeptBackup, at: Date) { (self.backup, self.at) = (backup, at) }
 }
 
 /// The page that lists the library's backups. For one of them, it compares the backup with the library, and offers to
@@ -30,13 +32,16 @@ struct RestorePage: Sendable {
         let backups = try await maintenance.backups()
         var view: View = [:]
         if let name = try request.queryValue("backup") {
-            if let outcome = maintenance.restored, outcome.backup.name == name {
-                view["outcome"] = outcomeView(outcome, texts)
-            } else if let backup = backups.first(where: { $0.name == name }) {
-                view["chosen"] = try await comparison(with: backup, context, texts)
-            } else {
-                throw RequestRefusal.notFound("backup")
+            let changes = try await context.library.changes(limit: Self.countedChanges)
+            let outcome = maintenance.restored.flatMap { $0.backup.name == name ? $0 : nil }
+            // After a failure, and once the library has changed again, the backup can be restored again.
+            let isOver =
+                if let outcome { outcome.books != nil && !changes.contains { $0.at > outcome.at } } else { false }
+            if let outcome, isOver || outcome.books == nil { view["outcome"] = outcomeView(outcome, texts) }
+            if !isOver, let backup = backups.first(where: { $0.name == name }) {
+                view["chosen"] = try await comparison(with: backup, changes, context, texts)
             }
+            if view.isEmpty { throw RequestRefusal.notFound("backup") }
         } else {
             view["isList"] = true
             view["backups"] = backups.prefix(Self.shownBackups).map { rowView($0, texts) }
@@ -55,22 +60,23 @@ struct RestorePage: Sendable {
         ]
     }
 
+    /// - Parameter newest: the newest changes, at most ``countedChanges``.
     private func comparison(
-        with backup: KeptBackup, _ context: KioskContext, _ texts: Texts
+        with backup: KeptBackup, _ newest: [Change], _ context: KioskContext, _ texts: Texts
     ) async throws -> View {
         var all = BookQuery()
         (all.limit, all.countLimit) = (1, .max)
         let books = try await context.library.books(matching: all).total
-        let changes = try await context.library.changes(limit: Self.countedChanges)
-            .filter { $0.at > backup.at && $0.undone == nil }
+        let changes = newest.filter { $0.at > backup.at && $0.undone == nil }
+        let areAllKnown = newest.count < Self.countedChanges || newest.contains { $0.at <= backup.at }
         var view = rowView(backup, texts)
         view["now"] = texts("common.books", count: books)
         view["lost"] =
             changes.isEmpty
             ? texts("restore.nothingLost")
-            : changes.count < Self.countedChanges
+            : areAllKnown
                 ? texts("restore.lost", count: changes.count)
-                : texts("restore.manyLost", ["count": texts.grouped(Self.countedChanges)])
+                : texts("restore.manyLost", ["count": texts.grouped(changes.count)])
         let summaries = parts.pages.changeTexts(context)
         view["changes"] = changes.prefix(Self.shownChanges).map { change -> View in
             let (summary, language) = summaries.summary(of: change)

@@ -56,7 +56,7 @@ final class ServiceRestore: Sendable {
     /// is kept for the page; the library is then unchanged.
     func restore(over library: LibraryFile) async {
         guard let backup = state.withLock({ $0.backup }), let path = library.path else { return }
-        var outcome = RestoreOutcome(backup: backup)
+        var outcome = RestoreOutcome(backup: backup, at: Date())
         do {
             let identity = try await library.identity()
             try await OpenedLibraries.close(library)
@@ -67,6 +67,7 @@ final class ServiceRestore: Sendable {
         } catch {
             outcome.error = error
         }
+        outcome.at = Date()
         state.withLock { ($0.outcome, $0.stop) = (outcome, nil) }
     }
 
