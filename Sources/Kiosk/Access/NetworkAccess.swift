@@ -30,13 +30,14 @@ struct NetworkAPI: Sendable {
         guard context.isAtMachine else { throw RequestRefusal.onlyAtMachine }
         guard let network = parts.ports.network else {
             throw RequestRefusal(
-                .fixed, "The addresses are set with \(parts.configuration.addressSource ?? "--listen").",
-                values: ["by": parts.configuration.addressSource ?? "--listen"])
+                .fixed, "The addresses are set with \(parts.addressSource).", values: ["by": parts.addressSource])
         }
         if let address = choice.value {
-            guard try await context.library.hasAccessCode() else { throw RequestRefusal(of: .noCode) ?? .signInNeeded }
-            let isGroup = address == NetworkChoice.allIPv4 || address == NetworkChoice.all
-            guard isGroup || parts.configuration.ownAddresses().contains(where: { $0.text == address }) else {
+            guard try await context.library.hasAccessCode() else { throw RequestRefusal.noCode }
+            guard
+                NetworkChoice.isGroup(address)
+                    || parts.configuration.ownAddresses().contains(where: { $0.text == address })
+            else {
                 throw RequestRefusal(.noAddress, "This machine has no such address. Choose one of those listed.")
             }
         }
@@ -129,17 +130,18 @@ extension KioskParts {
         }.map(\.element)
         var outcomes = listeners.outcomes
         // The address with which the service was started.
-        for address in own where HostNames.listens(on: address, with: configuration.address) {
+        for address in own where NetworkChoice.includes(address, in: configuration.address) {
             outcomes[address.text] = .listening
         }
         return NetworkState(
             hasCode: try await context.library.hasAccessCode(),
-            mayChange: context.isAtMachine && ports.network != nil, fixedBy: ports.network == nil ? fixedBy : nil,
+            mayChange: context.isAtMachine && ports.network != nil, fixedBy: ports.network == nil ? addressSource : nil,
             choice: try ports.network?.stored(), port: listeners.port ?? configuration.port, own: own,
             outcomes: outcomes)
     }
 
-    private var fixedBy: String { configuration.addressSource ?? "--listen" }
+    /// The option or variable that determines the addresses.
+    fileprivate var addressSource: String { configuration.addressSource ?? "--listen" }
 
     /// Returns the values of the template `other-devices`, which shows on which addresses other devices reach the
     /// service, with a QR code, and lets people at this machine change it.
@@ -161,10 +163,10 @@ extension KioskParts {
             let reason = texts(code == EADDRINUSE ? "network.inUse" : "network.notPossible")
             return texts("network.failed", ["address": address, "port": String(state.port), "reason": reason])
         }
-        let isMissing = state.choice.map { choice in
-            choice != NetworkChoice.allIPv4 && choice != NetworkChoice.all && !state.own.contains { $0.text == choice }
+        if let choice = state.choice, !NetworkChoice.isGroup(choice), !state.own.contains(where: { $0.text == choice })
+        {
+            view["missing"] = texts("network.missing", ["address": choice])
         }
-        if isMissing == true { view["missing"] = texts("network.missing", ["address": state.choice ?? ""]) }
         view["choices"] = choices(state, texts)
         return view
     }
@@ -188,16 +190,5 @@ extension KioskParts {
     private var names: [String] {
         let announced = access("/run/avahi-daemon/socket", F_OK) == 0 ? [HostNames.hostName() + ".local"] : []
         return announced + configuration.names
-    }
-}
-
-extension HostNames {
-    /// Returns true if a service that listens on `listening` can be reached at the address.
-    fileprivate static func listens(on address: MachineAddress, with listening: String) -> Bool {
-        switch listening {
-        case NetworkChoice.all: true
-        case NetworkChoice.allIPv4: !address.isIPv6
-        default: address.text == listening
-        }
     }
 }

@@ -21,6 +21,18 @@ public struct NetworkChoice: Sendable {
     public static let allIPv4 = "0.0.0.0"
     /// All addresses.
     public static let all = "::"
+
+    /// Returns true if the choice is of several addresses rather than of one.
+    static func isGroup(_ choice: String) -> Bool { choice == allIPv4 || choice == all }
+
+    /// Returns true if a service that listens on `choice` can be reached at the address.
+    static func includes(_ address: MachineAddress, in choice: String) -> Bool {
+        switch choice {
+        case all: true
+        case allIPv4: !address.isIPv6
+        default: address.text == choice
+        }
+    }
 }
 
 /// Listens on addresses of this machine in addition to the one on which the service was started, as the household
@@ -134,13 +146,7 @@ final class NetworkListeners: Sendable {
     /// everybody could use the library.
     private func wantedAddresses() async throws -> Set<String> {
         guard let choice = try ports.network?.stored(), try await ports.library.hasAccessCode() else { return [] }
-        let own = configuration.ownAddresses().filter { address in
-            switch choice {
-            case NetworkChoice.all: true
-            case NetworkChoice.allIPv4: !address.isIPv6
-            default: address.text == choice
-            }
-        }
+        let own = configuration.ownAddresses().filter { NetworkChoice.includes($0, in: choice) }
         return Set(own.prefix(Self.limit).map(\.text))
     }
 

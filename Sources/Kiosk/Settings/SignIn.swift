@@ -119,11 +119,12 @@ extension RequestRefusal {
             self.init(
                 .throttled, "Too many wrong codes. Try again in \(seconds) s.",
                 headers: [.retryAfter: String(seconds)], values: ["seconds": String(seconds)])
-        case .noCode:
-            self.init(
-                .noCode, "No access code is set. Set one in Settings at the station, or with 'scan kiosk code'.")
+        case .noCode: self = .noCode
         }
     }
+
+    static let noCode = RequestRefusal(
+        .noCode, "No access code is set. Set one in Settings at the station, or with 'scan kiosk code'.")
 }
 
 /// Derives a readable name of a browser and its system, such as "Firefox, Android", from a User-Agent header.
