@@ -52,7 +52,7 @@ private func stats(_ text: String, _ pages: Int) -> DayStats {
     @Test func `of one value fills the height`() {
         let chart = barChart([4]).chart
         #expect(chart.marks.count == 1)
-        #expect(chart.marks[0].y == 18 && chart.marks[0].y + chart.marks[0].height == 166)
+        #expect(chart.marks[0].box.y == 18 && chart.marks[0].box.y + chart.marks[0].box.height == 166)
         #expect(chart.marks[0].text == "0: 4")
     }
 
@@ -62,12 +62,13 @@ private func stats(_ text: String, _ pages: Int) -> DayStats {
         let axis = Axis(upTo: values.max() ?? 0)
         let shown = values.filter { $0 > 0 }
         #expect(chart.marks.count == shown.count)
-        for (mark, value) in zip(chart.marks, shown) {
-            #expect(mark.x >= 0 && mark.x + mark.width <= Chart.width)
-            #expect(mark.y >= 0 && mark.y + mark.height <= chart.height)
-            #expect(abs(mark.height - max(1.5, axis.fraction(value) * 148)) < 0.01)
+        let boxes = chart.marks.map(\.box)
+        for (box, value) in zip(boxes, shown) {
+            #expect(box.x >= 0 && box.x + box.width <= Chart.width)
+            #expect(box.y >= 0 && box.y + box.height <= chart.height)
+            #expect(abs(box.height - max(1.5, axis.fraction(value) * 148)) < 0.01)
         }
-        #expect(zip(chart.marks, chart.marks.dropFirst()).allSatisfy { $0.x + $0.width <= $1.x })
+        #expect(zip(boxes, boxes.dropFirst()).allSatisfy { $0.x + $0.width <= $1.x })
         #expect(chart.labels.allSatisfy { $0.x >= 0 && $0.x <= Chart.width && $0.y <= chart.height })
     }
 

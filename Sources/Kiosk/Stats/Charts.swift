@@ -21,12 +21,16 @@ struct Chart: Sendable, Equatable {
         var y: Double
     }
 
+    /// A rectangle, whose ``x`` and ``y`` are those of its upper left corner.
+    struct Box: Sendable, Equatable {
+        var x, y, width, height: Double
+
+        fileprivate var view: View { ["x": unit(x), "y": unit(y), "w": unit(width), "h": unit(height)] }
+    }
+
     /// A bar or a square that represents a value.
     struct Mark: Sendable, Equatable {
-        var x: Double
-        var y: Double
-        var width: Double
-        var height: Double
+        var box: Box
         /// A class in stats.css, such as "bar" or "heat3".
         var style: String
         /// The value as text, such as "November 2026: 412 pages".
@@ -38,10 +42,7 @@ struct Chart: Sendable, Equatable {
     /// The link of a bar. The whole slot of the bar is pressed, because bars can be low and narrow.
     struct Link: Sendable, Equatable {
         var address: String
-        var x: Double
-        var y: Double
-        var width: Double
-        var height: Double
+        var box: Box
     }
 
     struct Label: Sendable, Equatable {
@@ -100,16 +101,12 @@ extension Chart {
     }
 
     private static func view(of mark: Mark) -> View {
-        var view: View = [
-            "x": unit(mark.x), "y": unit(mark.y), "w": unit(mark.width), "h": unit(mark.height), "style": mark.style,
-            "text": mark.text,
-        ]
+        var view = mark.box.view
+        (view["style"], view["text"]) = (mark.style, mark.text)
         if let link = mark.link {
-            view["link"] =
-                [
-                    "address": link.address, "linkX": unit(link.x), "linkY": unit(link.y), "linkW": unit(link.width),
-                    "linkH": unit(link.height),
-                ] as View
+            var shown = link.box.view
+            shown["address"] = link.address
+            view["link"] = shown
         }
         return view
     }
@@ -198,11 +195,12 @@ struct BarChart: Sendable {
             let height = max(1.5, Self.base - y(item.value))
             chart.marks.append(
                 Chart.Mark(
-                    x: middle(index) - bar / 2, y: Self.base - height, width: bar, height: height, style: "bar",
-                    text: item.text,
-                    link: item.address.map {
+                    box: Chart.Box(x: middle(index) - bar / 2, y: Self.base - height, width: bar, height: height),
+                    style: "bar", text: item.text,
+                    link: item.address.map { address in
                         Chart.Link(
-                            address: $0, x: left + slot * Double(index), y: 0, width: slot, height: Self.height)
+                            address: address,
+                            box: Chart.Box(x: left + slot * Double(index), y: 0, width: slot, height: Self.height))
                     }))
         }
         let values = bars.map { number($0.value) }
@@ -319,8 +317,8 @@ struct DayCalendar: Sendable {
             if let day = read[number] {
                 chart.marks.append(
                     Chart.Mark(
-                        x: x, y: y, width: Self.side, height: Self.side, style: "heat\(scale.level(day.pages))",
-                        text: text(day)))
+                        box: Chart.Box(x: x, y: y, width: Self.side, height: Self.side),
+                        style: "heat\(scale.level(day.pages))", text: text(day)))
             } else {
                 chart.blanks.append(Chart.Blank(x: x, y: y))
             }
