@@ -19,16 +19,16 @@ struct ImportPage: Sendable {
         let changes = try await context.library.changes(limit: Self.searchedChanges).filter { $0.kind == .importing }
         let job = await parts.imports.job
         let isWhole = try request.queryValue("all") != nil
+        let recent = changes.filter { $0.id != job?.change }.prefix(Self.shownImports)
         var view: View = [
             "phase": job?.phase.rawValue ?? "none", "maxBytes": String(ImportAPI.maxBytes),
-            "recent": changes.filter { $0.id != job?.change }.prefix(Self.shownImports).map {
-                undoView($0, summaries, texts)
-            },
+            "recent": recent.map { undoView($0, summaries, texts) }, "hasRecent": !recent.isEmpty,
         ]
-        view["hasRecent"] = (view["recent"] as? [View])?.isEmpty == false
         if let job {
             let change = changes.first { $0.id == job.change }
-            view["job"] = jobView(job, change, context, isWhole: isWhole, texts)
+            var shown = jobView(job, isUndone: change?.undone != nil, context, isWhole: isWhole, texts)
+            if let change { shown["undo"] = undoView(change, summaries, texts) }
+            view["job"] = shown
         }
         // A page that was opened for a file that is gone says so: the service has been restarted, or another file was
         // sent.
@@ -38,7 +38,7 @@ struct ImportPage: Sendable {
     }
 
     private func jobView(
-        _ job: ImportDesk.Job, _ change: Change?, _ context: KioskContext, isWhole: Bool, _ texts: Texts
+        _ job: ImportDesk.Job, isUndone: Bool, _ context: KioskContext, isWhole: Bool, _ texts: Texts
     ) -> View {
         var view: View = [
             "id": job.id.rawValue, "fileName": job.order.name, "size": String(max(1, job.size)),
@@ -54,7 +54,6 @@ struct ImportPage: Sendable {
             view["canContinue"] = job.hasBegun
             if let error = failure as? ExchangeError, case .unknownColumns = error { view["asksFormat"] = true }
         }
-        if let change { view["undo"] = undoView(change, parts.pages.changeTexts(context), texts) }
         view["problems"] = problems(job, isWhole: isWhole, parts.pages.importReasons(context), texts)
         let rest = job.problemCount - (isWhole ? job.problems.count : min(job.problems.count, Self.shownRows))
         if rest > 0 {
@@ -68,7 +67,7 @@ struct ImportPage: Sendable {
         if job.phase == .checked, job.summary.new + job.summary.merged + job.summary.others > 0 {
             view["start"] = texts("import.start", count: job.summary.new + job.summary.merged)
         }
-        if job.phase == .done, change?.undone == nil {
+        if job.phase == .done, !isUndone {
             let shown = isWhole ? job.added[...] : job.added.prefix(Self.shownRows)
             view["added"] = shown.map { row($0, isLink: true, texts) }
             view["hasAdded"] = !shown.isEmpty

@@ -150,8 +150,8 @@ struct FilterPanel: Sendable {
             if let find, chips.count > FilterPanel.firstValues || isOpen, !isGuest { view["find"] = find }
             if isRange {
                 // A value that is none of the chips is the range that a person has entered.
-                let own = address.items.last { item in item.name == name && !values.contains { $0.value == item.value }
-                }
+                let known = Set(values.map(\.value))
+                let own = address.items.last { $0.name == name && !known.contains($0.value) }
                 let range = own.flatMap { NumberRange.parse($0.value, digits: 6) }
                 view["range"] =
                     [

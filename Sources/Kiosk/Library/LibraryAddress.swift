@@ -15,8 +15,7 @@ struct LibraryAddress: Sendable {
         /// The parameters that filter books.
         static let filters: [Name] = [
             .status, .tag, .shelf, .author, .series, .language, .rating, .owned, .favourite, .wishlist, .added,
-            .started,
-            .finished, .publisher, .year, .pages, .format, .missing, .readBy, .notReadBy, .readByNobody,
+            .started, .finished, .publisher, .year, .pages, .format, .missing, .readBy, .notReadBy, .readByNobody,
         ]
     }
 

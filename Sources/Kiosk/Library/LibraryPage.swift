@@ -61,14 +61,13 @@ struct LibraryPage: Sendable {
         }
         let isFiltered = !address.search.isEmpty || !address.chosenFilters.isEmpty
         view["hasRail"] = !context.isGuest && (!found.hits.isEmpty || isFiltered)
-        if found.hits.isEmpty {
-            // Without a search and filters, no book was left out.
-            let isFirst = !isFiltered && !query.inTrash
-            view[isFirst ? "isFirst" : "empty"] = isFirst ? true : empty(address)
-        }
-        var shown = Pages.Page(template: "library", title: texts("layout.library"), tab: .library, view: view)
-        if view["isFirst"] != nil { shown.scripts = ["start"] }
-        return try await parts.pages.render(shown, context)
+        // Without a search and filters, no book was left out.
+        let isFirst = found.hits.isEmpty && !isFiltered && !query.inTrash
+        if isFirst { view["isFirst"] = true } else if found.hits.isEmpty { view["empty"] = empty(address) }
+        return try await parts.pages.render(
+            Pages.Page(
+                template: "library", title: texts("layout.library"), tab: .library, view: view,
+                scripts: isFirst ? ["start"] : []), context)
     }
 
     private static func total(_ found: SearchResults, _ texts: Texts) -> String {

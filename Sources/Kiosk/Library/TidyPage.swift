@@ -13,9 +13,7 @@ struct TidyPage: Sendable {
 
     private func page(_ request: Request, _ context: KioskContext) async throws -> Response {
         let texts = parts.pages.texts(context)
-        let isWithEditions = try request.queryValue("editions") == "1"
-        let reasons: Set<DuplicateGroup.Reason> =
-            isWithEditions ? [.enteredTwice, .copies, .editions] : [.enteredTwice, .copies]
+        let reasons = try Set<DuplicateGroup.Reason>(of: request)
         let duplicates = try await context.library.duplicates(for: reasons, limit: Self.maxGroups)
         let books = duplicates.groups.flatMap(\.books)
         let covers = try await context.library.keptCovers(among: books.map(\.edition.id))
@@ -37,7 +35,7 @@ struct TidyPage: Sendable {
         ]
         let total = reasons.reduce(0) { $0 + (duplicates.counts[$1] ?? 0) }
         if total > duplicates.groups.count { view["more"] = texts("tidy.more", count: total - duplicates.groups.count) }
-        if !isWithEditions, let count = duplicates.counts[.editions], count > 0 {
+        if !reasons.contains(.editions), let count = duplicates.counts[.editions], count > 0 {
             view["works"] = texts("tidy.works", count: count)
         }
         return try await parts.pages.render(
@@ -104,10 +102,8 @@ struct DuplicatesAPI: Sendable {
     /// Responds with `{"groups", "counts"}`. `?editions=1` adds the works of which there are several editions, and
     /// `limit` is 50 by default.
     private func list(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
-        let isWithEditions = try request.queryValue("editions") == "1"
         let found = try await context.library.duplicates(
-            for: isWithEditions ? [.enteredTwice, .copies, .editions] : [.enteredTwice, .copies],
-            limit: request.number("limit", in: 1...500, or: 50))
+            for: Set(of: request), limit: request.number("limit", in: 1...500, or: 50))
         return JSONResponse([
             "groups": .array(found.groups.map(\.json)),
             "counts": .object(
@@ -153,6 +149,14 @@ struct DuplicatesAPI: Sendable {
         let change = try await context.library.markDistinct(
             books.map { ID<Copy>(rawValue: $0) }, at: parts.ports.now())
         return JSONResponse(["change": JSONValue(change?.rawValue)])
+    }
+}
+
+extension Set<DuplicateGroup.Reason> {
+    /// Creates the reasons that a request asks for: with `?editions=1`, also works of which there are several editions.
+    fileprivate init(of request: Request) throws {
+        self =
+            try request.queryValue("editions") == "1" ? [.enteredTwice, .copies, .editions] : [.enteredTwice, .copies]
     }
 }
 

@@ -469,8 +469,7 @@ struct ReadingAction: ParsableArguments {
                 do {
                     return try await library.setStatus(
                         status, of: book.id, on: day, ending: end, opinion: Opinion(rating: rating, note: note),
-                        then: nil,
-                        at: localTime.now)
+                        then: nil, at: localTime.now)
                 } catch let error as SessionError {
                     // These have a way out that this command does not have.
                     let option: String
