@@ -422,8 +422,8 @@ func suggestedNames(_ db: Database, _ kind: NameKind, _ beginning: String, _ lim
                 name AS folded
             FROM shelf WHERE name >= ?1 AND name < ?2
             """
-    case .publisher: return try suggestedNames(db, .publisher, beginning, limit)
-    case .series: return try suggestedNames(db, .series, beginning, limit)
+    case .publisher: return try suggestedNames(db, NamedFacet.publisher, beginning, limit)
+    case .series: return try suggestedNames(db, NamedFacet.series, beginning, limit)
     }
     // The text followed by the greatest scalar sorts after all names that begin with the text.
     let rows = try db.rows(
