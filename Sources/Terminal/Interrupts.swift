@@ -8,19 +8,24 @@ import SystemPackage
 package enum Interrupts {
     private struct State {
         var isListening = false
-        var terminal: FileDescriptor?
+        // Neither an optional number nor an empty closure is used. The optimiser of Swift 6.3.1 stores zeros for both in
+        // a global: no terminal would become standard input, and a call of the closure would end the program.
+        /// The terminal to restore; -1 if there is none.
+        var terminal = FileDescriptor(rawValue: -1)
         var settings = termios()
         var lastMessage: (@Sendable () -> String?)?
         /// Called before the program ends, to release devices; nil if there is nothing to release.
         var release: (@Sendable () -> Void)?
-        // Nil is used instead of an empty closure. The optimiser of Swift 6.3.1 stores a null pointer for an empty
-        // closure in a global, and calling it ends the program.
         var resume: (@Sendable () -> Void)?
         /// Closes the full screen; called before the terminal is restored.
         var leave: (@Sendable () -> Void)?
         /// Called when the first signal arrives, instead of ending the program; nil if the first signal ends the
         /// program.
         var first: (@Sendable () -> Void)?
+
+        mutating func restoreTerminal() {
+            if terminal.rawValue >= 0 { tcsetattr(terminal.rawValue, TCSANOW, &settings) }
+        }
     }
 
     private static let state = Mutex(State())
@@ -72,7 +77,7 @@ package enum Interrupts {
     /// Sets the terminal to restore when a signal ends the program; nil if no terminal needs to be restored.
     static func restoreOnSignal(terminal: FileDescriptor?, to settings: termios) {
         state.withLock { state in
-            state.terminal = terminal
+            state.terminal = terminal ?? FileDescriptor(rawValue: -1)
             state.settings = settings
         }
     }
@@ -92,7 +97,7 @@ package enum Interrupts {
         let isScreen = state.withLock { state in
             guard let leave = state.leave else { return false }
             leave()
-            if let terminal = state.terminal { tcsetattr(terminal.rawValue, TCSANOW, &state.settings) }
+            state.restoreTerminal()
             return true
         }
         guard isScreen else { return }
@@ -112,7 +117,7 @@ package enum Interrupts {
     private static func end(by number: Int32) {
         let message: String? = state.withLock { state in
             state.leave?()
-            if let terminal = state.terminal { tcsetattr(terminal.rawValue, TCSANOW, &state.settings) }
+            state.restoreTerminal()
             return state.lastMessage?()
         }
         if let message { Output.shared.printNotice("\n" + message) }
