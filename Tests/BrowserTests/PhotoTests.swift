@@ -62,7 +62,9 @@ extension `In a browser` {
             }
         }
 
-        @Test func `travels with at most 2,000 pixels, and as a whole only if no code was found`() async throws {
+        @Test func `travels with at most 2,000 pixels, and as a whole only if no code or small ones were found`()
+            async throws
+        {
             try await visit { kiosk, browser, _ in
                 try await browser.driver.run(
                     """
@@ -80,25 +82,39 @@ extension `In a browser` {
                 try await browser.wait("its book", until: "document.querySelectorAll('#rows > li').length > 0")
                 #expect(try await browser.value("window.sent.join()") == "2000x1500")
 
-                // The same code, far away in a large photo.
-                let code = try Data(contentsOf: URL(fileURLWithPath: Self.sample("isbn-979.jpg")))
-                try await browser.driver.run(
-                    """
-                    window.sent = [];
-                    const bytes = Uint8Array.from(atob(arguments[0]), (byte) => byte.charCodeAt(0));
-                    return createImageBitmap(new Blob([bytes])).then(async (picture) => {
-                      const canvas = document.createElement("canvas");
-                      [canvas.width, canvas.height] = [3900, 3000];
-                      canvas.getContext("2d").drawImage(picture, 300, 300, 675, 900);
-                      const blob = await new Promise((resolve) => canvas.toBlob(resolve, "image/jpeg", 0.95));
-                      const files = new DataTransfer(), input = document.getElementById("photos");
-                      files.items.add(new File([blob], "far.jpg", { type: "image/jpeg" }));
-                      input.files = files.files;
-                      input.dispatchEvent(new Event("change"));
-                    });
-                    """, [code.base64EncodedString()])
+                // Codes that are far away in a large photo.
+                func take(_ drawn: [(name: String, place: [Int])]) async throws {
+                    let pictures = try drawn.map { name, place -> [Any] in
+                        let bytes = try Data(contentsOf: URL(fileURLWithPath: Self.sample(name)))
+                        return [bytes.base64EncodedString(), place]
+                    }
+                    try await browser.driver.run(
+                        """
+                        window.sent = [];
+                        const canvas = document.createElement("canvas");
+                        [canvas.width, canvas.height] = [3900, 3000];
+                        return Promise.all(arguments[0].map(async ([text, place]) => {
+                          const bytes = Uint8Array.from(atob(text), (byte) => byte.charCodeAt(0));
+                          canvas.getContext("2d").drawImage(await createImageBitmap(new Blob([bytes])), ...place);
+                        })).then(async () => {
+                          const blob = await new Promise((resolve) => canvas.toBlob(resolve, "image/jpeg", 0.95));
+                          const files = new DataTransfer(), input = document.getElementById("photos");
+                          files.items.add(new File([blob], "far.jpg", { type: "image/jpeg" }));
+                          input.files = files.files;
+                          input.dispatchEvent(new Event("change"));
+                        });
+                        """, [pictures])
+                }
+                let news = "document.getElementById('photo-news').textContent"
+                try await take([("isbn-979.jpg", [300, 300, 675, 900])])
+                try await browser.wait("it is read", until: "window.sent.length === 2 && \(news).includes('found: 1')")
+                #expect(try await browser.value("window.sent.join()") == "2000x1538,3900x3000")
+                // Only the nearer one of two can be read in the small copy.
+                try await take([
+                    ("frontal.jpg", [100, 100, 1500, 2000]), ("isbn-979.jpg", [2400, 300, 1000, 1333]),
+                ])
                 try await browser.wait(
-                    "it is read", until: "document.getElementById('photo-news').textContent.includes('found: 1')")
+                    "both are read", until: "window.sent.length === 2 && \(news).includes('found: 2')")
                 #expect(try await browser.value("window.sent.join()") == "2000x1538,3900x3000")
                 try await browser.expectQuiet("scan")
             }

@@ -148,13 +148,15 @@ private let dune = "9780441013593"
     @Test func `captures every book in a photo, with its picture`() async throws {
         let rig = try await StationRig { bytes in
             #expect(bytes == Array("a photo".utf8))
-            return DecodedPhoto(symbols: [symbol(dune), symbol("4006381333931")], thumbnail: [0xFF, 0xD8])
+            return DecodedPhoto(
+                symbols: [symbol(dune, length: 120), symbol("4006381333931", length: 50)], thumbnail: [0xFF, 0xD8])
         }
         let answer = try await rig.ask("POST", "/api/station/photos", Array("a photo".utf8), type: "image/jpeg")
         #expect(answer.status == 200)
         #expect(answer.text("rows.0.isbn13") == dune && answer["rows.0.hasThumbnail"] as? Bool == true)
         #expect(answer.text("rows.0.origin") == "photo")
         #expect(answer.text("refused.0.payload") == "4006381333931")
+        #expect(answer.number("shortestCode") == 50)
         let id = try #require(answer.text("rows.0.id"))
         let picture = try await rig.ask("GET", "/api/intake/\(id)/thumbnail")
         #expect(picture.status == 200 && picture.body == [0xFF, 0xD8])
@@ -175,9 +177,10 @@ private let dune = "9780441013593"
     }
 }
 
-private func symbol(_ payload: String) -> Symbol {
-    let corner = Point(x: 0, y: 0)
+/// - Parameter length: the length of the code, which is turned, so that its sides are three fifths and four fifths of it.
+private func symbol(_ payload: String, length: Double = 0) -> Symbol {
+    let (left, right) = (Point(x: 0, y: 0), Point(x: length * 0.6, y: length * 0.8))
     return Symbol(
         payload: payload, quality: 1,
-        corners: Corners(topLeft: corner, topRight: corner, bottomRight: corner, bottomLeft: corner))
+        corners: Corners(topLeft: left, topRight: right, bottomRight: right, bottomLeft: left))
 }

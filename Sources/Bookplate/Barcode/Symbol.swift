@@ -53,6 +53,12 @@ public struct Corners: Sendable, Equatable {
 
     public var all: [Point] { [topLeft, topRight, bottomRight, bottomLeft] }
 
+    /// The length of the top edge, which runs across the bars.
+    public var length: Double {
+        let (dx, dy) = (topRight.x - topLeft.x, topRight.y - topLeft.y)
+        return (dx * dx + dy * dy).squareRoot()
+    }
+
     public var centre: Point {
         Point(x: all.reduce(0) { $0 + $1.x } / 4, y: all.reduce(0) { $0 + $1.y } / 4)
     }

@@ -167,8 +167,5 @@ struct RawSymbol {
     /// do not show its slant.
     var isLocated: Bool { pointsPerEnd >= 4 }
 
-    var length: Double {
-        let (dx, dy) = (corners.topRight.x - corners.topLeft.x, corners.topRight.y - corners.topLeft.y)
-        return (dx * dx + dy * dy).squareRoot()
-    }
+    var length: Double { corners.length }
 }

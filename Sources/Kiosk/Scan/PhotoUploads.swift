@@ -104,7 +104,10 @@ extension StationRoutes {
                 .noBarCode, "No bar code was found in the photo. Take a closer photo in even light, or type the ISBN.")
         }
         let rows = try await station.capture(detections, with: await parts.preset(of: context))
-        return JSONResponse(["rows": .array(rows.map(\.json)), "refused": .array(refused)])
+        let shortest = photo.symbols.map(\.corners.length).min() ?? 0
+        return JSONResponse([
+            "rows": .array(rows.map(\.json)), "refused": .array(refused), "shortestCode": .integer(Int(shortest)),
+        ])
     }
 }
 

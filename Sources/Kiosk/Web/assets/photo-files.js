@@ -4,6 +4,8 @@ import { callAPI } from "./requests.js";
 
 /** The longest side of a photo in which bar codes are read. Most are, and a phone's own photo is six times as large. */
 const sideForCodes = 2000;
+/** The length of a code, in pixels, below which other codes of a photo may be too small. The shortest that is read has 80. */
+const smallCode = 160;
 /** The largest number of pixels that is sent at all, and the longest side of a larger photo, which is made smaller. */
 const mostPixels = 12_000_000, longestSide = 3000;
 
@@ -41,19 +43,27 @@ function addType(file) {
 }
 
 /**
- * Captures the books in a photo. A small copy of it is sent; if the station finds no book there, the photo itself.
- * Returns the answer of the station, and throws like callAPI.
+ * Captures the books in a photo. A small copy of it is sent; if the station finds no book there, or only small codes, as
+ * in a photo of many books, the photo itself. The station captures the same book of both only once.
+ * Returns the answer of the station, with the books of both, and throws like callAPI.
  */
 export async function captureBooks(file, request) {
   const send = (photo) => callAPI("POST", `/api/station/photos?request=${request}`, photo);
   const small = await shrink(file, sideForCodes), isWhole = small.size === file.size;
+  let first = { rows: [] };
   try {
-    const answer = await send(small);
-    if (answer.rows.length > 0 || isWhole) return answer;
+    first = await send(small);
+    if (isWhole || (first.rows.length > 0 && first.shortestCode >= smallCode)) return first;
   } catch (error) {
     if (error.code !== "noBarCode" || isWhole) throw error;
   }
-  return send(await shrinkForPrint(file));
+  try {
+    const answer = await send(await shrinkForPrint(file)), ids = new Set(answer.rows.map(({ id }) => id));
+    return { ...answer, rows: [...answer.rows, ...first.rows.filter(({ id }) => !ids.has(id))] };
+  } catch (error) {
+    if (error.code === "noBarCode" && first.rows.length > 0) return first;
+    throw error;
+  }
 }
 
 /** Reads the print in a photo, and goes to the page Find by title with it. */
