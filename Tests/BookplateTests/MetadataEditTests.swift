@@ -112,8 +112,12 @@ import Testing
     @Test func `keeps a date of publication in both forms`() throws {
         let exact = try edited { $0.publishedDate = "1969-03" }
         #expect(exact.metadata.publishedDateText == "1969-03" && exact.metadata.publishedDate?.month == 3)
-        let free = try edited { $0.publishedDate = "ca. 1920" }
-        #expect(free.metadata.publishedDateText == "ca. 1920" && free.metadata.publishedDate == nil)
+        for (text, day) in [
+            ("ca. 1920", "1920"), ("21.9.1937", "1937-09-21"), ("September 1937", "1937-09"), ("n.d.", nil),
+        ] {
+            let free = try edited { $0.publishedDate = text }
+            #expect(free.metadata.publishedDateText == text && free.metadata.publishedDate?.description == day)
+        }
         #expect(throws: InputRefusal.noDay(what: "date of publication", text: "2021-02-30")) {
             try edited { $0.publishedDate = "2021-02-30" }
         }

@@ -143,15 +143,15 @@ extension Metadata {
     /// Parses a publication date that a person entered. Any text is allowed, because the date is entered as it is
     /// printed in the book, but a text that looks like a date must be an existing date.
     ///
-    /// - Returns: the text, and the date in it; the date is `nil` if the text is not a date such as 1969 or 1969-03.
+    /// - Returns: the text, and the date in it; the date is `nil` if the text has no year.
     /// - Throws: ``TextRefusal``, or ``InputRefusal/noDay(what:text:)`` if there is no such day.
     public static func published(_ entered: String) throws -> (text: String, day: CalendarDay?) {
         let text = try entered.checked(as: "date of publication", limit: TextLimit.name)
-        let day = CalendarDay(text)
-        if day == nil, text.wholeMatch(of: /[0-9]{4}(-[0-9]{1,2}){0,2}/) != nil {
+        if let day = CalendarDay(text) { return (text, day) }
+        guard text.wholeMatch(of: /[0-9]{4}(-[0-9]{1,2}){0,2}/) == nil else {
             throw InputRefusal.noDay(what: "date of publication", text: text)
         }
-        return (text, day)
+        return (text, PublishedDate.day(in: text))
     }
 }
 

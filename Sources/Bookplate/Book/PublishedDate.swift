@@ -1,11 +1,9 @@
-import Bookplate
-
-/// Parses dates of publication, which sources give as free text.
-enum PublishedDate {
+/// Parses dates of publication, which sources and people give as free text.
+public enum PublishedDate {
     /// - Parameter text: for example "2015", "March 2009", "1984-10", "January 22, 1988", "22 Jan. 1988", "c1998",
     ///   "[1969?]", "[20]10", "03/17/1969".
     /// - Returns: the year, with the month and the day if they are unambiguous; `nil` if there is no year.
-    static func day(in text: String) -> CalendarDay? {
+    public static func day(in text: String) -> CalendarDay? {
         let text = withoutInnerBrackets(text.prefix(100).cleanedForDates)
         // A day with a time, as in "2015-10-01T00:00:00+02:00", is that day where the book was published.
         if let exact = CalendarDay(String(text.prefix { $0 != "t" })) { return exact }
@@ -21,19 +19,23 @@ enum PublishedDate {
                 ? CalendarDay(year: year, month: month, day: small[0]) ?? CalendarDay(year: year, month: month)
                 : CalendarDay(year: year, month: month)
         }
-        return numeric(year: year, small: small, yearIsFirst: numbers.first?.count == 4) ?? CalendarDay(year: year)
+        return numeric(
+            year: year, small: small, yearIsFirst: numbers.first?.count == 4, isDotted: text.contains("."))
+            ?? CalendarDay(year: year)
     }
 
-    /// Parses the numbers of a date such as "1984/10", "2022.02.09" or "17/03/1969".
+    /// Parses the numbers of a date such as "1984/10", "2022.02.09", "17/03/1969" or "9.2.1969".
     ///
+    /// - Parameter isDotted: true for dates such as 9.2.1969, in which the day is first.
     /// - Returns: `nil` if the order of month and day is ambiguous.
-    private static func numeric(year: Int, small: [Int], yearIsFirst: Bool) -> CalendarDay? {
+    private static func numeric(year: Int, small: [Int], yearIsFirst: Bool, isDotted: Bool) -> CalendarDay? {
         switch (small.count, yearIsFirst) {
         case (1, _): return CalendarDay(year: year, month: small[0])
         case (2, true): return CalendarDay(year: year, month: small[0], day: small[1])
         case (2, false) where small[0] > 12: return CalendarDay(year: year, month: small[1], day: small[0])
         case (2, false) where small[1] > 12 || small[0] == small[1]:
             return CalendarDay(year: year, month: small[0], day: small[1])
+        case (2, false) where isDotted: return CalendarDay(year: year, month: small[1], day: small[0])
         default: return nil
         }
     }
@@ -91,10 +93,6 @@ enum PublishedDate {
         ["october", "octobre", "octubre", "oktober", "ottobre"], ["november", "novembre", "noviembre"],
         ["december", "decembre", "diciembre", "dezember", "dicembre"],
     ]
-}
-
-extension Character {
-    fileprivate var isASCIIDigit: Bool { isASCII && isNumber }
 }
 
 extension Substring {
