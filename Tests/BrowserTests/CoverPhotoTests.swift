@@ -23,6 +23,39 @@ extension `In a browser` {
                 """)
         }
 
+        @Test(arguments: [Browser.Screen.shelf, .phone])
+        func `is turned twice and stored by a finger that finds the buttons where they were`(_ screen: Browser.Screen)
+            async throws
+        {
+            try await visit("books/BOOK", on: screen, prepare: book) { kiosk, browser, _ in
+                try await browser.withTouchScreen {
+                    try await browser.touch("#open-cover")
+                    try await browser.give(Self.photo, to: "#photo")
+                    try await browser.wait("the editor", until: "!document.getElementById('photo-editor').hidden")
+                    #expect(try await browser.value("document.getElementById('photo').files.length") == 1)
+                    let places = """
+                        ["photo-turn", "photo-keep"].map((id) => document.getElementById(id).getBoundingClientRect()).map(({ x, y }) => [x, y]).join()
+                        """
+                    let before: String? = try await browser.value(places)
+                    let shape = "(({ width, height }) => width < height)(document.getElementById('photo-canvas'))"
+                    let isUpright: Bool? = try await browser.value(shape)
+                    for turn in 1...2 {
+                        try await browser.touch("#photo-turn")
+                        let expected = (turn == 2) == (isUpright == true)
+                        try await browser.wait("a turn", until: "\(shape) === \(expected)")
+                        #expect(try await browser.value(places) == before)
+                    }
+                    try await browser.touch("#photo-keep")
+                    try await browser.wait("the cover", until: "document.querySelector('#top img.cover')")
+                }
+            }
+        }
+
+        private func book(_ kiosk: KioskProcess) async throws -> String {
+            let added = try await kiosk.ask("POST", "/api/books", ["title": "The Dispossessed"]) as? [String: Any]
+            return try #require(added?["id"] as? String)
+        }
+
         @Test func `is cropped and turned before it is stored, and again afterwards`() async throws {
             try await visit("library") { kiosk, browser, _ in
                 try kiosk.scan("library", "add", "--title", "The Dispossessed")

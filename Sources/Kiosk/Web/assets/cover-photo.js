@@ -67,7 +67,6 @@ function close() {
   picture?.close();
   picture = null;
   editor.hidden = true;
-  photo.value = "";
   state.textContent = "";
 }
 
@@ -89,10 +88,13 @@ async function edit(blob) {
   keep.focus();
 }
 
+// The same file can be chosen again.
+photo.addEventListener("click", () => { photo.value = ""; });
 photo.addEventListener("change", () => { if (photo.files[0]) edit(photo.files[0]); });
 document.addEventListener("click", (event) => {
   const button = event.target.closest("[data-edits-photo]");
   if (!button) return;
+  photo.value = "";
   attempt(async () => {
     const answer = await fetch(button.dataset.editsPhoto);
     if (!answer.ok) throw new Refusal(answer.status);
@@ -101,7 +103,7 @@ document.addEventListener("click", (event) => {
 });
 document.getElementById("photo-turn").addEventListener("click", () => { turns = (turns + 1) % 4; draw(); });
 for (const slider of sliders) slider.addEventListener("input", draw);
-photo.closest("dialog").addEventListener("close", close);
+photo.closest("dialog").addEventListener("close", () => { close(); photo.value = ""; });
 
 // The edge that is nearest to the finger follows it.
 canvas.addEventListener("pointerdown", (event) => {
