@@ -46,5 +46,23 @@ extension `In a browser` {
                 #expect(try await kiosk.titles() == [])
             }
         }
+
+        @Test func `in two fields of a book has a label for each`() async throws {
+            let added: @Sendable (KioskProcess) async throws -> String = { kiosk in
+                let answer = try await kiosk.ask("POST", "/api/books", ["title": "Dune", "publisher": "Ace"])
+                return try #require((answer as? [String: Any])?["id"] as? String)
+            }
+            try await visit("books/BOOK", prepare: added) { kiosk, browser, _ in
+                try await browser.click("#edit-authors")
+                try await browser.type("Frank Herb")
+                try await browser.click("#edit-publisher")
+                try await browser.click(".fact .in-place label")
+                #expect(try await browser.value("document.activeElement.value") == "Ace")
+                try await browser.type("Chilton" + Keys.enter)
+                try await browser.wait("saved", until: "document.querySelectorAll('.in-place').length === 1")
+                #expect(try await browser.value("document.querySelector('.in-place textarea').value") == "Frank Herb")
+                try await browser.type(Keys.escape)
+            }
+        }
     }
 }

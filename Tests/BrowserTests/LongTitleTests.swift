@@ -23,8 +23,8 @@ extension `In a browser` {
                             == "Title: " + words)
                 }
                 try await browser.click("#edit-title")
-                try await browser.wait("the field", until: "document.getElementById('in-place')")
-                #expect(try await browser.value("document.getElementById('in-place').value") == words)
+                try await browser.wait("the field", until: "document.querySelector('.in-place input')")
+                #expect(try await browser.value("document.querySelector('.in-place input').value") == words)
                 try await browser.type(Keys.escape)
             }
         }

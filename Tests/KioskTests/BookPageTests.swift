@@ -26,7 +26,8 @@ import Testing
             (
                 "en",
                 [
-                    "17 days", "1 January 2026", "Days to read", "The details come from Open Library", "Did Not Finish",
+                    "17 days", "1 January 2026", "Days to read", "Source of the details: Open Library",
+                    "Did Not Finish",
                     "4½ of 5",
                 ]
             ),

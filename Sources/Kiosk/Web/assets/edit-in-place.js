@@ -28,7 +28,7 @@ function makeField(button) {
   } else {
     field = makeElement("input", { autocomplete: "off" });
     if (kind === "number") { field.type = "number"; field.inputMode = "numeric"; field.min = 1; }
-    if (kind === "tag" || kind === "shelf") suggestNames(field, kind);
+    if (kind === "tag" || kind === "shelf") suggestNames(field, kind, `names-of-${button.id}`);
   }
   field.value = raw;
   return field;
@@ -53,7 +53,8 @@ function labelOf(button) {
 function edit(button) {
   const { kind, hint } = button.dataset;
   const field = makeField(button);
-  field.id = "in-place";
+  // Several fields may be open at the same time.
+  field.id = `field-of-${button.id}`;
   const wrong = makeElement("p", { className: "wrong small", role: "alert", hidden: true });
   const save = makeElement("button", { className: "primary" }, texts.save);
   const cancel = makeElement("button", { type: "button" }, texts.cancel);
@@ -61,8 +62,9 @@ function edit(button) {
   const form = makeElement("form", { className: "in-place", noValidate: true }, label, field);
   form.dataset.busy = "";
   if (hint) {
-    form.append(makeElement("p", { className: "small faint", id: "in-place-hint" }, hint));
-    field.setAttribute("aria-describedby", "in-place-hint");
+    const line = makeElement("p", { className: "small faint", id: `hint-of-${button.id}` }, hint);
+    form.append(line);
+    field.setAttribute("aria-describedby", line.id);
   }
   form.append(wrong, makeElement("div", { className: "row" }, save, cancel));
 
@@ -104,9 +106,9 @@ function edit(button) {
 }
 
 /** Suggests existing names while a person types. */
-function suggestNames(field, kind) {
-  const list = makeElement("datalist", { id: "names" });
-  document.getElementById("names")?.remove();
+function suggestNames(field, kind, id) {
+  const list = makeElement("datalist", { id });
+  document.getElementById(id)?.remove();
   document.body.append(list);
   field.setAttribute("list", list.id);
   let latest = 0;
