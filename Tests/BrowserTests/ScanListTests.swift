@@ -34,6 +34,40 @@ extension `In a browser` {
             }
         }
 
+        @Test func `shows a question about a book with all its buttons on a low screen`() async throws {
+            try await visit { kiosk, browser, _ in
+                try await browser.click("#news button")
+                for _ in 1...2 { try await kiosk.capture(Self.left) }
+                try await browser.wait("the question", until: "document.getElementById('card-copy')")
+                let room: Double? = try await browser.value(
+                    "((card, button) => card.bottom - button.bottom)"
+                        + "(...['card', 'card-copy'].map((id) => document.getElementById(id).getBoundingClientRect()))")
+                #expect(try #require(room) > 0)
+                // The button that unfolds the preset says for which books it is, so the preset does not repeat it.
+                try await browser.click("#preset-open")
+                #expect(try await browser.value("document.querySelector('#preset .scope').checkVisibility()") == false)
+            }
+        }
+
+        @Test func `breaks no word of its buttons on a phone`() async throws {
+            try await visit("home", on: .phone) { kiosk, browser, _ in
+                try await browser.speak("de")
+                try await browser.open(kiosk.address + "/scan")
+                try await browser.ready()
+                // A range over a whole word has one rectangle for each line that the word is on.
+                let broken = """
+                    [...document.querySelectorAll(".ways > :not(.quiet)")].flatMap((one) => [...one.childNodes]).filter((node) => node.nodeType === 3)
+                      .flatMap((node) => [...node.data.matchAll(/\\S+/g)].filter((word) => {
+                        const range = document.createRange();
+                        range.setStart(node, word.index);
+                        range.setEnd(node, word.index + word[0].length);
+                        return range.getClientRects().length > 1;
+                      })).map((word) => word[0]).join()
+                    """
+                #expect(try await browser.value(broken) == "")
+            }
+        }
+
         @Test func `puts saved books below the open ones, and clears them with one press`() async throws {
             let own = { (kiosk: KioskProcess) in
                 try kiosk.scan("--isbn", Self.things, "--yes", "--shelf", "Bedroom 1")
