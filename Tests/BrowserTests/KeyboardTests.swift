@@ -49,6 +49,23 @@ extension `In a browser` {
             }
         }
 
+        @Test func `leaves room for the reason why a sheet is refused`() async throws {
+            try await visit("home", prepare: Self.reading) { kiosk, browser, _ in
+                try await browser.withTouchScreen {
+                    try await browser.touch("[data-act$='/sessions']")
+                    try await browser.touch("[data-stop]")
+                    try await browser.touchKeys("150")
+                    try await browser.touchKey("enter")
+                    try await browser.wait(
+                        "too short", until: "document.querySelector('#stop-sheet .wrong:not([hidden])')")
+                    let room: Double? = try await browser.value(
+                        "((wrong, acts) => acts.top - wrong.bottom)(...['.wrong', '.actions']"
+                            + ".map((one) => document.querySelector('#stop-sheet ' + one).getBoundingClientRect()))")
+                    #expect(try #require(room) >= 0)
+                }
+            }
+        }
+
         @Test func `stays in the dialog of its field, and Enter sends the form`() async throws {
             try await visit("books/BOOK", prepare: Self.reading) { kiosk, browser, book in
                 try await browser.withTouchScreen {

@@ -18,7 +18,7 @@ export async function submitSheet(sheet, act) {
     return null;
   } catch (error) {
     wrong.textContent = describeFailure(error);
-    wrong.hidden = false;
+    showMistake(wrong);
     return error;
   } finally {
     primary.textContent = label;
@@ -28,6 +28,12 @@ export async function submitSheet(sheet, act) {
   }
 }
 
+/** Shows a line about a mistake, above the keyboard of the page and the buttons of the sheet. */
+function showMistake(wrong) {
+  wrong.hidden = false;
+  wrong.scrollIntoView({ block: "nearest" });
+}
+
 /**
  * Shows in the sheet what is wrong with the value of a field, before anything is sent. Returns true if nothing is, that
  * is, if the mistake is null.
@@ -35,11 +41,12 @@ export async function submitSheet(sheet, act) {
 export function checkField(sheet, field, mistake) {
   const wrong = sheet.querySelector(".wrong");
   wrong.textContent = mistake;
-  wrong.hidden = mistake === null;
+  wrong.hidden = true;
   field.setAttribute("aria-invalid", mistake !== null);
   if (mistake === null) return true;
   field.focus();
   field.select();
+  showMistake(wrong);
   return false;
 }
 
