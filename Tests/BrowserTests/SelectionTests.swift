@@ -26,6 +26,21 @@ extension `In a browser` {
             }
         }
 
+        @Test func `two tags with a comma between them are two tags, and one undo takes both back`() async throws {
+            try await withBooks("library?q=shelf") { kiosk, browser in
+                try await browser.type("X")
+                try await browser.wait("the bar", until: "document.querySelector('[data-bulk=tag]')?.checkVisibility()")
+                try await browser.show(.laptop)
+                try await browser.click("[data-bulk=tag]")
+                try await browser.type("chosen, work" + Keys.enter)
+                try await browser.wait("done", until: "document.querySelector('.toast [data-undo]')")
+                for tag in ["chosen", "work"] { #expect(try await total(kiosk, "tag=\(tag)") == 70) }
+                try await browser.click(".toast [data-undo]")
+                try await browser.wait("taken back", until: "document.body.textContent.includes('Undone')")
+                for tag in ["chosen", "work"] { #expect(try await total(kiosk, "tag=\(tag)") == 0) }
+            }
+        }
+
         @Test func `another search clears the selection, and a button selects all as well`() async throws {
             try await withBooks("library") { kiosk, browser in
                 try await browser.click("#choose")

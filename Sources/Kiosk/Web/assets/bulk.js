@@ -94,14 +94,18 @@ function openLabel(kind) {
   document.getElementById("labelTitle").textContent = pageText(kind + "title");
   labelName.value = "";
   labelName.dataset.complete = kind;
+  labelName.placeholder = kind === "tag" ? labelName.dataset.several : "";
   label.showModal();
   labelName.focus();
 }
 document.getElementById("labelForm").addEventListener("submit", (event) => {
   const isOn = event.submitter?.value !== "off", name = labelName.value.trim();
-  if (!name && (isOn || labelKind === "tag")) { event.preventDefault(); labelName.focus(); return; }
-  if (labelKind === "tag") act(isOn ? "tag" : "untag", readSelection(), { name }, message(isOn ? "tag" : "untag", { name }));
-  else act("shelf", readSelection(), { name: isOn ? name : null }, message(isOn ? "shelf" : "unshelf", { name }));
+  const tags = name.split(",").map((one) => one.trim()).filter(Boolean);
+  if (tags.length === 0 && (isOn || labelKind === "tag")) { event.preventDefault(); labelName.focus(); return; }
+  if (labelKind === "shelf") act("shelf", readSelection(), { name: isOn ? name : null }, message(isOn ? "shelf" : "unshelf", { name }));
+  // A tag with a comma in its name can still be removed.
+  else if (tags.length > 1) act("edit", readSelection(), isOn ? { addTags: tags } : { removeTags: [...tags, name] }, message("edit"));
+  else act(isOn ? "tag" : "untag", readSelection(), { name: tags[0] }, message(isOn ? "tag" : "untag", { name: tags[0] }));
 });
 
 async function deleteForGood() {
