@@ -323,7 +323,8 @@ private final class StubFile: ReceivedFile {
             #expect(try await start() == "/home")
             for path in ["/home", "/library"] {
                 let html = try await kiosk.ask("GET", path).body
-                for way in ["href=\"/scan\"", "href=\"/import\"", "href=\"/add\"", "id=\"photos\""] {
+                let ways = ["scan", "import", "add", "settings#other-devices"].map { "href=\"/\($0)\"" }
+                for way in ways + ["id=\"photos\""] {
                     #expect(html.contains("id=\"start\"") && html.contains(way), "\(path): \(way)")
                 }
             }
