@@ -13,9 +13,14 @@ extension `In a browser` {
             try await browser.show(.shelf)
             try await browser.open(settings)
             try await browser.click("#first-code")
+            // The message about a code that is refused goes when the next one is sent.
+            try await browser.type("abc" + Keys.enter)
+            try await browser.wait("a refusal", until: "document.querySelector('.toast.is-error')")
+            try await browser.driver.run("document.getElementById('first-code').select()")
             try await browser.type("correct horse" + Keys.enter)
             // The section is replaced although the field has the focus, because what was typed has been sent.
             try await browser.wait("the choice", until: "document.getElementById('listen')")
+            #expect(try await browser.value("document.querySelector('.toast.is-error') === null") == true)
             #expect(try await browser.value("document.querySelector('.qr-code') === null") == true)
             try await browser.expectFit("settings-code")
             try await browser.driver.run("document.getElementById('listen').value = '0.0.0.0'")
@@ -38,6 +43,16 @@ extension `In a browser` {
             try await browser.wait("the section", until: "document.getElementById('other-devices')")
             #expect(try await browser.value("document.getElementById('listen') === null") == true)
             #expect(try await browser.text(of: "#other-devices")?.contains("only at the station itself") == true)
+            // A wrong code changes nothing, and Cancel leaves the page as it is.
+            try await browser.driver.run("document.body.dataset.first = ''")
+            try await browser.click("[data-opens=change-code]")
+            try await browser.type("wrong horse")
+            try await browser.click("#new-code")
+            try await browser.type("another horse" + Keys.enter)
+            try await browser.wait("a refusal", until: "document.querySelector('.toast.is-error')")
+            try await browser.click("#change-code [data-closes]")
+            try await browser.open(phone + "/settings#other-devices")
+            #expect(try await browser.value("'first' in document.body.dataset") == true)
             // After a restart.
             try await browser.leave()
             kiosk.stop()

@@ -9,13 +9,13 @@ import { removeUndo, toast, toastOutcome } from "./messages.js";
 import { callAPI, makeRequestID, Refusal, showProgress } from "./requests.js";
 import { text } from "./texts.js";
 
-/** Does the work, and shows a toast if it fails. Returns true if it succeeded. */
-export async function attempt(work) {
+/** Does the work, and shows a toast if it fails, which onFailure receives. Returns true if it succeeded. */
+export async function attempt(work, onFailure = () => {}) {
   try {
     await showProgress(work);
     return true;
   } catch (error) {
-    toast(describeFailure(error), { isError: true });
+    onFailure(toast(describeFailure(error), { isError: true }));
     return false;
   }
 }
@@ -61,11 +61,15 @@ function readFields(form) {
   return result;
 }
 
-/** Does the act that the element stands for. Returns true if it succeeded. */
+/** The toasts about the last failures of elements. */
+const failures = new WeakMap();
+
+/** Does the act that the element stands for. Returns true if it succeeded. A dialog is closed with the value "done". */
 export async function act(element, body, [method, path] = element.dataset.act.split(" ")) {
   // A second press while the act runs is ignored.
   if (element.hasAttribute("aria-busy")) return false;
   element.setAttribute("aria-busy", "true");
+  failures.get(element)?.remove();
   // The act has a request id, so that it is done only once even if it is repeated because its answer was lost.
   if ("once" in element.dataset) body = { ...body, request: element.dataset.once ||= makeRequestID() };
   const succeeded = await attempt(async () => {
@@ -73,12 +77,12 @@ export async function act(element, body, [method, path] = element.dataset.act.sp
     if (element.dataset.once) element.dataset.once = "";
     // What is saved is no longer a draft.
     if (element.matches("dialog form")) element.reset();
-    element.closest("dialog")?.close();
+    element.closest("dialog")?.close("done");
     if (path.endsWith("/undo") && body?.change) showUndone(body.change);
     else if (path.endsWith("/redo")) toast(text("redone"), { change: body.change });
     else if (element.dataset.done) toastOutcome(element.dataset.done, answer);
     await refresh();
-  });
+  }, (line) => failures.set(element, line));
   element.removeAttribute("aria-busy");
   return succeeded;
 }

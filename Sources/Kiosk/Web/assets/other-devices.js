@@ -1,10 +1,9 @@
-// The section with which other devices are let in, on Settings and on the first visit.
+// The section with which other devices are let in, on Settings.
 
 // A new code ends all sign-ins, also that of this page if it has one.
-document.addEventListener("submit", ({ target }) => {
-  if (!target.closest("#change-code[data-signs-out]")) return;
-  target.closest("dialog").addEventListener("close", () => location.reload(), { once: true });
-});
+document.addEventListener("close", ({ target }) => {
+  if (target.matches("#change-code[data-signs-out]") && target.returnValue === "done") location.reload();
+}, { capture: true });
 
 // The section waits while a field in it has the focus. Once what was typed has been sent, there is nothing left to keep.
 document.addEventListener("held", ({ target, detail: fresh }) => {
