@@ -79,6 +79,8 @@ extension `In a browser` {
                 try await browser.click("#import-undo")
                 try await browser.wait("undone", until: "document.getElementById('import-redo')")
                 #expect(try await kiosk.titles().isEmpty)
+                #expect(try await browser.text(of: "#import-done") == "The import has been undone.")
+                #expect(try await browser.value("document.querySelector('#import-problems a') === null") == true)
                 try await browser.click("#import-redo")
                 try await browser.wait("redone", until: "document.getElementById('import-undo')")
                 // The books of the result are links.

@@ -46,7 +46,7 @@ struct ImportPage: Sendable {
             "running": texts(job.phase == .importing ? "import.importing" : "import.checking"),
             "isChecking": job.phase == .checking, "isChecked": job.phase == .checked, "isDone": job.phase == .done,
             "isFailed": job.phase == .failed, "counts": counts(job, texts), "hasCounts": job.summary != ImportSummary(),
-            "isEmpty": job.summary == ImportSummary(),
+            "isEmpty": job.summary == ImportSummary(), "isUndone": isUndone,
         ]
         if let format = job.format { view["format"] = label(of: format, texts) }
         if let failure = job.failure {
@@ -54,7 +54,8 @@ struct ImportPage: Sendable {
             view["canContinue"] = job.hasBegun
             if let error = failure as? ExchangeError, case .unknownColumns = error { view["asksFormat"] = true }
         }
-        view["problems"] = problems(job, isWhole: isWhole, parts.pages.importReasons(context), texts)
+        view["problems"] = problems(
+            job, isWhole: isWhole, areLinks: job.phase == .done && !isUndone, parts.pages.importReasons(context), texts)
         let rest = job.problemCount - (isWhole ? job.problems.count : min(job.problems.count, Self.shownRows))
         if rest > 0 {
             view["more"] = texts("import.more", count: rest)
@@ -90,11 +91,11 @@ struct ImportPage: Sendable {
     }
 
     private func problems(
-        _ job: ImportDesk.Job, isWhole: Bool, _ importReasons: ImportReasons, _ texts: Texts
+        _ job: ImportDesk.Job, isWhole: Bool, areLinks: Bool, _ importReasons: ImportReasons, _ texts: Texts
     ) -> [View] {
         let shown = isWhole ? job.problems[...] : job.problems.prefix(Self.shownRows)
         return shown.map { result in
-            var view = row(result, isLink: job.phase == .done, texts)
+            var view = row(result, isLink: areLinks, texts)
             var reasons = result.doubts
             if case .refused(let reason) = result.outcome {
                 reasons.insert(reason, at: 0)
