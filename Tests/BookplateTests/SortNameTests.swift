@@ -52,14 +52,30 @@ import Testing
     @Test(arguments: [nil, "", "A", "9999999999", String(repeating: "9", count: 5000)] as [String?])
     func `finds no number where there is none`(text: String?) { #expect(SeriesNumber(text) == nil) }
 
+    private func book(_ title: String, _ number: String?, _ year: String? = nil, series: String = "S") -> Book {
+        var metadata = Metadata()
+        (metadata.title, metadata.series, metadata.seriesNumber) = (title, series, number)
+        metadata.publishedDate = year.flatMap { CalendarDay($0) }
+        return Book(
+            edition: Edition(isbn: nil, metadata: metadata), copy: Copy(added: .init(timeIntervalSince1970: 0)))
+    }
+
+    @Test(
+        arguments: [
+            ("1", "Two"), ("2", "Half"), ("Bd. 2,5", "Omnibus"), ("4-6", "Nine"), ("5", "Nine"), ("9", nil),
+        ] as [(String, String?)])
+    func `finds the next volume, whose number may have words and stand for several`(
+        number: String, title: String?
+    ) throws {
+        let others = [
+            book("Nine", "Band 9"), book("Half", "2.5"), book("Two", "2"), book("Omnibus", "4-6"), book("None", "A"),
+            book("Other", "3", series: "T"),
+        ]
+        let volume = try #require(Volume(book("This", number, series: "s")))
+        #expect(volume.next(among: others)?.edition.metadata.title == title)
+    }
+
     @Test func `orders a series by number, year and title, with its gaps`() throws {
-        func book(_ title: String, _ number: String?, _ year: String? = nil) -> Book {
-            var metadata = Metadata()
-            (metadata.title, metadata.series, metadata.seriesNumber) = (title, "S", number)
-            metadata.publishedDate = year.flatMap { CalendarDay($0) }
-            return Book(
-                edition: Edition(isbn: nil, metadata: metadata), copy: Copy(added: .init(timeIntervalSince1970: 0)))
-        }
         let series = Series(
             name: "s",
             books: [

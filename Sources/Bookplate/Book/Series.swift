@@ -1,5 +1,6 @@
 /// The number of a book in its series, such as "2", "2.5", "Bd. 3" or "3-4" for a volume with two parts.
 public struct SeriesNumber: Sendable, Hashable, Comparable {
+    /// The number, or that of the first part.
     public let first: Double
     /// The same as ``first``, unless the book has several parts of the series.
     public let last: Double

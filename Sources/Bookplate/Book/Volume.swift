@@ -1,14 +1,15 @@
 /// The place of a book in its series.
 public struct Volume: Sendable, Equatable {
+    /// The name of the series as it is written.
     public let series: String
-    public let number: Double
+    public let number: SeriesNumber
     /// The name of the series, folded. Series with the same key are the same.
     public let key: String
 
     /// - Returns: `nil` if the book is in no series, or if its number in the series is no number.
     public init?(_ book: Book) {
-        guard let series = book.edition.metadata.series, let text = book.edition.metadata.seriesNumber,
-            let number = Double(text), number.isFinite
+        guard let series = book.edition.metadata.series,
+            let number = SeriesNumber(book.edition.metadata.seriesNumber)
         else { return nil }
         (self.series, self.number, key) = (series, number, series.searchFolded)
     }
@@ -17,7 +18,9 @@ public struct Volume: Sendable, Equatable {
     /// this one.
     public func next(among books: [Book]) -> Book? {
         books.compactMap { book in
-            Volume(book).flatMap { $0.key == key && $0.number > number ? (number: $0.number, book: book) : nil }
+            Volume(book).flatMap { other in
+                other.key == key && other.number.first > number.last ? (number: other.number, book: book) : nil
+            }
         }.min { $0.number < $1.number }?.book
     }
 }

@@ -56,6 +56,7 @@ public enum ExchangeError: Error, Equatable, CustomStringConvertible {
 
 extension ExchangeError: Refusal {
     public var kind: RefusalKind { .unreadable }
+    // The request can be read. What cannot is the file in it.
     public var httpStatus: Int { 422 }
     public var apiCode: String { "importFile" }
 

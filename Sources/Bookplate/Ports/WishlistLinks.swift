@@ -42,6 +42,7 @@ public struct WishlistLink: Sendable, Equatable {
     public static let tokenLength = 32
 }
 
+/// The reason why a link to a wishlist is not made.
 public enum WishlistLinkRefusal: Error, Hashable, Sendable, CustomStringConvertible {
     /// The reader has ``WishlistLink/limit`` links.
     case tooMany

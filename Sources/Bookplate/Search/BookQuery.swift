@@ -169,6 +169,7 @@ public enum NumberRange {
         return low...high
     }
 
+    /// Returns the form that ``parse(_:digits:)`` accepts.
     public static func text(_ range: ClosedRange<Int>) -> String {
         if range.lowerBound == range.upperBound { return String(range.lowerBound) }
         return (range.lowerBound == 0 ? "" : String(range.lowerBound)) + ".."
@@ -225,6 +226,7 @@ public struct BookFacets: Sendable, Equatable {
     public var languages: [NameCount] = []
     /// The authors with the most books, at most 20; none if they are not counted.
     public var authors: [NameCount] = []
+    /// The number of books by their format. Those without a format are not counted.
     public var formats: [Metadata.Format: Int] = [:]
     /// The number of books by the decade of their publication, such as 1960.
     public var decades: [Int: Int] = [:]

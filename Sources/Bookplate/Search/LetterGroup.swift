@@ -28,6 +28,7 @@ public struct LetterGroup: Sendable, Equatable {
         }
     }
 
+    /// The group as ``JSONValue``: `{"letter", "count", "after"}`.
     public var json: JSONValue {
         ["letter": .string(initial.text), "count": .integer(count), "after": .string(start)]
     }

@@ -14,6 +14,7 @@ public struct ReadBooks: Sendable, Equatable {
         }
     }
 
+    /// All books that were read in the period.
     public var all = Count()
     /// The authors of the most books, most books first, at most ``mostNames``. An author's books are those to which the
     /// author contributed in any role.
@@ -24,9 +25,11 @@ public struct ReadBooks: Sendable, Equatable {
     public var tags: [NameCount] = []
     /// The number of books with each length, in the order of ``lengths``.
     public var byLength = [Int](repeating: 0, count: lengths.count)
+    /// The number of books without a page count.
     public var lengthUnknown = 0
     /// The number of books by the first year of the decade in which they were published.
     public var byDecade: [Int: Int] = [:]
+    /// The number of books without a year of publication.
     public var yearUnknown = 0
     /// Most books first.
     public var languages: [LanguageCount] = []
@@ -35,6 +38,7 @@ public struct ReadBooks: Sendable, Equatable {
     /// The number of books that were read once, twice, and so on, in any period. The last number is for
     /// ``mostTimes`` times and more.
     public var byTimes = [Int](repeating: 0, count: mostTimes)
+    /// The reader's ratings of the books.
     public var ratings = Ratings([:])
 
     /// The books of each month of a year, from January to December, and of an unknown month of that year. They do not
@@ -48,6 +52,7 @@ public struct ReadBooks: Sendable, Equatable {
 
     /// The maximum number of names in ``authors`` and in ``tags``.
     public static let mostNames = 10
+    /// The number of readings from which on ``byTimes`` does not distinguish.
     public static let mostTimes = 3
     /// The ranges of page counts by which books are counted.
     public static let lengths: [ClosedRange<Int>] = [

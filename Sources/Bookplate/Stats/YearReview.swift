@@ -24,6 +24,7 @@ public struct YearReview: Sendable, Equatable {
     /// The first and the last book of those whose month is known.
     public var first: YearBook?
     public var last: YearBook?
+    /// The books with the most and the fewest pages. There is no shortest one unless several page counts are known.
     public var longest: YearBook?
     public var shortest: YearBook?
     /// The books with the highest ratings from ``leastFavourite`` on, highest first, at most ``mostFavourites``.
@@ -35,6 +36,7 @@ public struct YearReview: Sendable, Equatable {
 
     public static let mostBooks = 150
     public static let mostFavourites = 5
+    /// The lowest rating of a favourite, in stars.
     public static let leastFavourite = 4.0
 
     /// - Parameters:

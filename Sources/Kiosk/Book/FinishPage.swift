@@ -31,8 +31,8 @@ struct FinishPage: Sendable {
         let series = volume.series.cleanedLine
         var view: View = [:]
         let follower = volume.next(among: others)
-        let number = follower.flatMap(Volume.init)?.number
-        let expected = volume.number.rounded(.down) + 1
+        let number = follower.flatMap(Volume.init)?.number.first
+        let expected = volume.number.last.rounded(.down) + 1
         if let number, number > expected {
             view["gap"] = texts("finish.missing", ["number": texts.tenths(expected), "series": series])
         } else if number == nil {
@@ -41,7 +41,7 @@ struct FinishPage: Sendable {
         guard let next = volume.next(among: others.filter { [.toRead, .onHold].contains($0.copy.status) }) else {
             return view
         }
-        let nextNumber = Volume(next).map { texts.tenths($0.number) } ?? ""
+        let nextNumber = Volume(next).map { texts.tenths($0.number.first) } ?? ""
         view["next"] =
             [
                 "nextID": next.id.rawValue, "nextHref": "/books/\(next.id.rawValue)",

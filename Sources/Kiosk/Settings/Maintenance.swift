@@ -48,6 +48,7 @@ public struct ProgramSetting: Sendable, Equatable {
     /// wrong value could do harm.
     public var control: Control?
 
+    /// The kinds of fields in which a setting is changed.
     public enum Control: Sendable {
         case toggle
         case text
