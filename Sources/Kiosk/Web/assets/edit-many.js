@@ -3,7 +3,7 @@
 
 import { attempt, describeFailure } from "./acts.js";
 import { complete } from "./complete.js";
-import { callAPI, Refusal } from "./requests.js";
+import { callAPI, fetchPage, Refusal } from "./requests.js";
 import { countSelected, pageText, readSelection } from "./selection.js";
 import { fillIn } from "./texts.js";
 
@@ -20,10 +20,7 @@ function formText(key, values) {
 /** Opens the sheet. makeChange is called with the edit as the API expects it. */
 export function openEdit(makeChange) {
   return attempt(async () => {
-    const answer = await fetch("/library/edit");
-    if (!answer.ok) throw new Refusal(answer.status, (await answer.json()).error);
-    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-    form = document.adoptNode(page.getElementById("edit-many"));
+    form = document.adoptNode((await fetchPage("/library/edit")).getElementById("edit-many"));
     sheet.replaceChildren(form);
     for (const box of form.querySelectorAll(".clearable")) addClear(box);
     const count = countSelected();

@@ -5,14 +5,13 @@ import { attempt } from "./acts.js";
 import { complete } from "./complete.js";
 import "./dates.js";
 import { leave } from "./leave.js";
-import { Refusal } from "./requests.js";
+import { fetchPage } from "./requests.js";
 
 const store = "bookplate.filters";
 const find = (id) => document.getElementById(id);
 const columns = find("columns"), rail = find("rail"), sheet = find("filter-panel");
 const isWide = matchMedia("(min-width: 80rem)");
 const isOpen = () => isWide.matches ? "rail" in columns.dataset : sheet.open;
-const parse = async (answer) => new DOMParser().parseFromString(await answer.text(), "text/html");
 
 /** Shows the list for the parameters of an address. */
 let show;
@@ -20,17 +19,11 @@ let show;
 // The panel. Only the answer to the newest request counts.
 
 let latest = 0, timer;
-async function fetchPanel(address) {
-  const answer = await fetch(address);
-  if (!answer.ok) throw new Refusal(answer.status, (await answer.json()).error);
-  return parse(answer);
-}
-
 function fill() {
   clearTimeout(timer);
   const mine = ++latest;
   return attempt(async () => {
-    const page = await fetchPanel(find("found").dataset.panel);
+    const page = await fetchPage(find("found").dataset.panel);
     if (mine !== latest || !isOpen()) return;
     const fresh = document.adoptNode(page.getElementById("facets")), old = find("facets");
     const focused = document.activeElement, findFocus = old?.contains(focused) ? rememberField(focused) : null;
@@ -71,7 +64,7 @@ function rememberField(field) {
 function fillLater(group) {
   const mine = latest;
   return attempt(async () => {
-    const page = await fetchPanel(group.dataset.later);
+    const page = await fetchPage(group.dataset.later);
     const fresh = page.querySelector(`details[data-name="${group.dataset.name}"] .values`);
     if (mine !== latest || !group.isConnected) return;
     const focused = document.activeElement, findFocus = group.contains(focused) ? rememberField(focused) : null;

@@ -4,7 +4,7 @@ import { attempt } from "./acts.js";
 import { parseNumber } from "./fields.js";
 import { refresh } from "./live.js";
 import { keepMessage, toastOutcome } from "./messages.js";
-import { callAPI, readerHeader, Refusal } from "./requests.js";
+import { callAPI, fetchPage } from "./requests.js";
 import { submitSheet } from "./sheets.js";
 
 const find = (id) => document.getElementById(id);
@@ -15,10 +15,7 @@ export function isEnd({ page, percent }, count) { return percent >= 100 || (coun
 /** Opens the sheet for a book. */
 export function offerFinish(copy) {
   return attempt(async () => {
-    const path = `/books/${copy}/finish`;
-    const answer = await fetch(path, { headers: { Accept: "text/html", ...readerHeader() } });
-    if (!answer.ok) throw new Refusal(answer.status);
-    const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+    const fresh = await fetchPage(`/books/${copy}/finish`);
     await loadStyle();
     const sheet = document.createElement("dialog");
     sheet.id = "finish-sheet";

@@ -6,7 +6,7 @@ import { attempt } from "./acts.js";
 import { goBack } from "./back.js";
 import { open } from "./leave.js";
 import { toast } from "./messages.js";
-import { callAPI, Refusal } from "./requests.js";
+import { callAPI, fetchPage } from "./requests.js";
 import { isTyping } from "./scanner.js";
 import { text } from "./texts.js";
 
@@ -99,9 +99,7 @@ async function offerUndo() {
 async function showTable() {
   let dialog = document.getElementById("keys-dialog");
   if (!dialog) {
-    const answer = await fetch("/keys");
-    if (!answer.ok) throw new Refusal(answer.status);
-    const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+    const fresh = await fetchPage("/keys");
     dialog = document.createElement("dialog");
     dialog.id = "keys-dialog";
     dialog.setAttribute("aria-labelledby", "keys-title");

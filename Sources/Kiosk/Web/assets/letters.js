@@ -1,8 +1,9 @@
 // The books before the ones at which a list was opened, for example at a letter. They are put before the others, and the
 // page stays where it is. The address then begins with them, so that they are shown again after a change in the library.
 
-import { toast } from "./messages.js";
 import { describeFailure } from "./acts.js";
+import { toast } from "./messages.js";
+import { fetchPage } from "./requests.js";
 
 const most = 500;
 let isFetching = false;
@@ -17,9 +18,8 @@ async function showEarlier(link, showList) {
   isFetching = true;
   link.setAttribute("aria-busy", "true");
   try {
-    const answer = await fetch(link.href);
-    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-    if (!answer.ok || !link.isConnected) return;
+    const page = await fetchPage(link.href);
+    if (!link.isConnected) return;
     const hits = document.getElementById("hits"), first = hits.firstElementChild, top = first?.getBoundingClientRect().top;
     hits.prepend(...page.querySelectorAll("#hits > .hit"));
     const earlier = page.getElementById("earlier"), params = new URLSearchParams(location.search);

@@ -43,6 +43,13 @@ export function callAPI(method, path, body) {
   return method === "GET" ? send(method, path) : showProgress(() => send(method, path, body));
 }
 
+/** Fetches a page, and returns its document. Throws a Refusal, or a TypeError if the service does not answer. */
+export async function fetchPage(address) {
+  const answer = await fetch(address, { headers: readerHeader() });
+  if (!answer.ok) throw new Refusal(answer.status, (await answer.json()).error);
+  return new DOMParser().parseFromString(await answer.text(), "text/html");
+}
+
 async function send(method, path, body) {
   const isJSON = body !== undefined && !(body instanceof Blob);
   const type = isJSON ? "application/json" : body?.type;
