@@ -28,12 +28,9 @@ extension `In a browser` {
             try await browser.wait("the code", until: "document.querySelector('.qr-code')")
             #expect(try await browser.text(of: "#other-devices")?.contains("\(phone)/") == true)
             try await browser.expectAccess("settings-other-devices")
-            for screen in [Browser.Screen.shelf, .phone] {
-                try await browser.show(screen)
-                try await browser.expectFit("settings-other-devices")
-                try await browser.keepPicture("settings-other-devices-\(screen.width)")
-            }
+            try await browser.expectFit("settings-other-devices")
             // On the phone.
+            try await browser.show(.phone)
             try await browser.open(phone + "/scan")
             try await browser.wait("the sign-in", until: "location.pathname === '/sign-in'")
             try await browser.click("#code")
@@ -87,21 +84,13 @@ extension `In a browser` {
                 let link: String = try #require(
                     try await browser.value("document.getElementById('link-address').value"))
                 #expect(link.contains(/\/w\/[0-9a-f]{32}$/))
-                for screen in [Browser.Screen.shelf, .phone] {
-                    try await browser.show(screen)
-                    try await browser.expectFit("wishlist-links")
-                    try await browser.keepPicture("wishlist-links-\(screen.width)")
-                }
+                try await browser.expectFit("wishlist-links")
                 try await browser.expectAccess("wishlist-links")
                 try await browser.open(link)
                 try await browser.wait("the wish", until: "document.querySelector('.wishes li')")
                 #expect(try await browser.text(of: "main")?.contains("The Fifth Season") == true)
                 try await browser.expectAccess("shared-wishlist")
-                for screen in [Browser.Screen.shelf, .phone] {
-                    try await browser.show(screen)
-                    try await browser.expectFit("shared-wishlist")
-                    try await browser.keepPicture("shared-wishlist-\(screen.width)")
-                }
+                try await browser.expectFit("shared-wishlist")
                 try await browser.open(kiosk.address + "/wishlist-links")
                 try await browser.ready()
                 // The link is not shown again.

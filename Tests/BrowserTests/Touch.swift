@@ -87,6 +87,13 @@ extension Browser {
     /// Touches a key without a character, such as "enter".
     func touchKey(_ name: String) async throws { try await touch("#keyboard [data-press=\(name)]") }
 
+    /// Touches a field, or the button that shows it, and the keys of a text and Enter.
+    func touch(_ selector: String, andType text: String) async throws {
+        try await touch(selector)
+        try await touchKeys(text)
+        try await touchKey("enter")
+    }
+
     static let isKeyboardShown = "document.querySelector('#keyboard:popover-open') !== null"
     static let isKeyboardHidden = "document.querySelector('#keyboard:popover-open') === null"
 

@@ -60,14 +60,10 @@ extension `In a browser` {
         }
 
         private func read(_ browser: Browser) async throws {
-            try await browser.touch("#update-page")
-            try await browser.touchKeys("50")
-            try await browser.touchKey("enter")
+            try await browser.touch("#update-page", andType: "50")
             try await browser.wait("page 50", until: "document.querySelector('.reached').textContent.startsWith('50 ')")
             try await browser.touch("[data-start]")
-            try await browser.touch("[data-stop]")
-            try await browser.touchKeys("60")
-            try await browser.touchKey("enter")
+            try await browser.touch("[data-stop]", andType: "60")
             // The session was shorter than a minute.
             try await browser.wait("a way out", until: "!document.querySelector('#force-session').hidden")
             try await browser.touch("#force-session")
@@ -82,21 +78,15 @@ extension `In a browser` {
                 "a note", until: "document.querySelector('#notes .text')?.textContent === 'Half agony, half hope'")
             try await browser.touch("#add-quote")
             try await browser.touchKeys("You pierce my soul.")
-            try await browser.touch("#quote-page")
-            try await browser.touchKeys("223")
-            try await browser.touchKey("enter")
+            try await browser.touch("#quote-page", andType: "223")
             try await browser.wait(
                 "a quote", until: "document.querySelector('#quotes .text')?.textContent === 'You pierce my soul.'")
         }
 
         private func sort(_ browser: Browser) async throws {
-            try await browser.touch("#add-tag")
-            try await browser.touchKeys("classics")
-            try await browser.touchKey("enter")
+            try await browser.touch("#add-tag", andType: "classics")
             try await browser.wait("a tag", until: "document.querySelector('#tags a')?.textContent === 'classics'")
-            try await browser.touch("#edit-shelf")
-            try await browser.touchKeys("attic 2")
-            try await browser.touchKey("enter")
+            try await browser.touch("#edit-shelf", andType: "attic 2")
             try await browser.wait("a shelf", until: "document.querySelector('#edit-shelf').textContent === 'attic 2'")
             try await browser.touch("#star-4")
             try await browser.wait(

@@ -1,5 +1,6 @@
 import Bookplate
 import FoundationEssentials
+import Logging
 import Testing
 
 @testable import Kiosk
@@ -28,6 +29,29 @@ extension Kiosk.Caller {
             #expect(page.status == 303 && page["location"] == "/sign-in?to=/home")
             for path in ["/sign-in", "/assets/base.css", "/healthz"] {
                 #expect(try await kiosk.askAsStranger("GET", path).status == 200, "\(path)")
+            }
+        }
+    }
+
+    @Test func `is refused to strangers and other sites on every route, and to guests unless it is for them`()
+        async throws
+    {
+        try await withWebKiosk { kiosk in
+            let ports = KioskPorts(library: kiosk.library)
+            let routes = try KioskParts(.init(), ports: ports, logger: Logger(label: "routes")).routes
+                .filter { [.guests, .household].contains($0.audience) }
+            #expect(routes.count > 100)
+            for isOpenToGuests in [false, true] {
+                try await kiosk.library.set("guestView", to: isOpenToGuests ? "1" : "0", at: kiosk.clock.now)
+                for route in routes where !isOpenToGuests || route.audience == .household {
+                    let (method, path) = (route.method.rawValue, route.path.replacing(/:\w+/, with: "x"))
+                    let body = route.method == .get ? nil : "{}"
+                    let stranger = try await kiosk.askAsStranger(method, path, body: body)
+                    #expect(stranger.text("error.code") == "signInNeeded", "\(method) \(path)")
+                    guard route.method != .get else { continue }
+                    let foreign = try await kiosk.ask(method, path, [("Origin", "http://evil.example")], body: body)
+                    #expect(foreign.text("error.code") == "foreignOrigin", "\(method) \(path)")
+                }
             }
         }
     }
