@@ -86,25 +86,16 @@ extension `In a browser` {
                 try await browser.type("1968" + Keys.enter)
                 try await browser.wait(
                     "until 1968", until: "location.search === '?year=1965..1968' && \(Self.hits) === 4")
-                try await browser.wait("Clear", until: "document.getElementById('clear-filters')")
-                try await browser.click("#clear-filters")
-                try await browser.wait("all", until: "\(Self.hits) === 12")
+                try await clear(browser)
 
-                try await open("publisher", browser)
-                try await browser.wait("its books", until: "\(Self.count("publisher", "Ace")) === '6'")
-                try await click("publisher", "Ace", browser)
-                try await browser.wait("Ace", until: "\(Self.hits) === 6 && location.search === '?publisher=Ace'")
-                try await browser.wait("Clear", until: "document.getElementById('clear-filters')")
-                try await browser.click("#clear-filters")
-                try await browser.wait("all", until: "\(Self.hits) === 12")
-
-                try await open("series", browser)
-                try await browser.wait("its books", until: "\(Self.count("series", "Saga")) === '4'")
-                try await click("series", "Saga", browser)
-                try await browser.wait("Saga", until: "\(Self.hits) === 4 && location.search === '?series=Saga'")
-                try await browser.wait("Clear", until: "document.getElementById('clear-filters')")
-                try await browser.click("#clear-filters")
-                try await browser.wait("all", until: "\(Self.hits) === 12")
+                for (name, value, count) in [("publisher", "Ace", 6), ("series", "Saga", 4)] {
+                    try await open(name, browser)
+                    try await browser.wait("its books", until: "\(Self.count(name, value)) === '\(count)'")
+                    try await click(name, value, browser)
+                    try await browser.wait(
+                        value, until: "\(Self.hits) === \(count) && location.search === '?\(name)=\(value)'")
+                    try await clear(browser)
+                }
 
                 try await open("added", browser)
                 try await click("added", "last year", browser)
@@ -177,6 +168,12 @@ extension `In a browser` {
             let field = Self.field(name, value)
             try await browser.wait("\(name) \(value)", until: field)
             try await browser.driver.run("\(field).focus(); \(field).click()")
+        }
+
+        private func clear(_ browser: Browser) async throws {
+            try await browser.wait("Clear", until: "document.getElementById('clear-filters')")
+            try await browser.click("#clear-filters")
+            try await browser.wait("all", until: "\(Self.hits) === 12")
         }
 
         private func open(_ name: String, _ browser: Browser) async throws {
