@@ -38,7 +38,7 @@ public struct MachineAddress: Sendable, Hashable {
         let descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
-        // An address for documentation (RFC 5737). To connect a datagram socket only chooses a route.
+        // An address for documentation (RFC 5737). Connecting a datagram socket only chooses a route.
         var other = sockaddr_in()
         other.sin_family = sa_family_t(AF_INET)
         other.sin_port = in_port_t(9).bigEndian

@@ -55,7 +55,7 @@ struct NetworkAPI: Sendable {
             let device = DeviceName.describe(request.headers[.userAgent] ?? "")
             let check = try await context.library.changeAccessCode(
                 from: old, to: code, from: context.address, device: device, at: now)
-            // Who gives a wrong code here is signed in all the same.
+            // Not 401: whoever gives a wrong code here is signed in already.
             if check == .wrong { throw RequestRefusal(.wrongOldCode, "That is not the present access code.") }
             if let refusal = RequestRefusal(of: check) { throw refusal }
         } else {

@@ -21,14 +21,16 @@ struct KioskContext: RequestContext {
     var acceptsGzip = false
     /// The caller, which ``Authenticator`` sets.
     var caller = Caller.stranger
-    /// True if the request was certainly sent from this machine, by somebody who therefore needs no sign-in.
+    /// True if the request was certainly sent from this machine, by somebody who therefore needs no sign-in. Behind a
+    /// proxy, nobody is.
     var isAtMachine: Bool { caller == .household && signIn == nil }
     /// The value of ``EventHub/changes`` when the request arrived. The response shows the library as it was at that
     /// change or later.
     var change = 0
     /// The sign-in that belongs to the caller's cookie; `nil` if there is none.
     var signIn: ID<SignIn>?
-    /// True if the request comes from a browser on the station's own machine, which shares the station's preset.
+    /// True if the request seems to come from a browser on the station's own machine, which shares the station's
+    /// preset. Unlike ``isAtMachine``, it can be true behind a proxy, for somebody who has signed in.
     var isAtStation = false
     /// The household's readers. Pages speak of readers only if there are several.
     var readers: [Reader] = []

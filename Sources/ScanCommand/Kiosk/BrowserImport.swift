@@ -53,7 +53,7 @@ final class UnlinkedFile: ReceivedFile {
         } catch let error as Errno {
             throw Self.error(error, path)
         }
-        unlink(path.string)
+        guard unlink(path.string) == 0 else { throw Self.error(Errno(rawValue: errno), path) }
     }
 
     // The system closes the descriptor and removes the file even if closing reports an error.
