@@ -92,6 +92,23 @@ extension `In a browser` {
             }
         }
 
+        @Test func `leaves Save visible below a value that is edited in place`() async throws {
+            try await visit("books/BOOK", prepare: Self.reading) { _, browser, _ in
+                try await browser.withTouchScreen {
+                    for field in ["pageCount", "authors"] {
+                        try await browser.touch("#edit-\(field)")
+                        try await browser.wait("the keyboard", until: Browser.isKeyboardShown)
+                        let isVisible: Bool? = try await browser.value(
+                            "document.querySelector('.in-place .primary').getBoundingClientRect().bottom <= document.getElementById('keyboard').getBoundingClientRect().top"
+                        )
+                        #expect(isVisible == true, "\(field)")
+                        #expect(try await Self.isFieldVisible(browser), "\(field)")
+                        try await browser.touch(".in-place [type=button]")
+                    }
+                }
+            }
+        }
+
         @Test func `has the letters of the page's language in their usual places`() async throws {
             for (language, rows) in [
                 ("de", "qwertzuiopü asdfghjklöä ⇧yxcvbnmß⌫"), ("fr", "azertyuiop qsdfghjklm ⇧wxcvbnéèàç⌫"),

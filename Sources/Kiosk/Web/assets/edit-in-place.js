@@ -102,6 +102,7 @@ function edit(button) {
     await refresh();
   });
   field.focus();
+  form.scrollIntoView({ block: "nearest" });
   if (field.matches("input")) field.select();
 }
 
