@@ -45,8 +45,10 @@ import Testing
     }
 
     @Test func `leaves no title in the change history`() async throws {
-        _ = try await library.add(
-            [confirmed(isbn(1), record("Secret Diary")), confirmed(isbn(2), record("Plain"))], at: noon)
+        let long = "Secret Diary" + String(repeating: " of a Secret", count: 8)
+        _ = try await library.add([confirmed(isbn(1), record(long)), confirmed(isbn(2), record("Plain"))], at: noon)
+        #expect(try await library.lastChange()?.summary.hasPrefix("saved \"Secret Diary") == true)
+        #expect(try await library.lastChange()?.summary.hasSuffix("…\" and 1 more") == true)
         let book = try #require(try await library.books(with: [isbn(1)])[isbn(1)]?.first)
         _ = try await library.update(book.id, at: noon) { $0.edition.metadata.authors = [Contributor(name: "New")] }
         _ = try await library.update(book.id, at: noon) { $0.edition.metadata.title = "Secret Letters" }

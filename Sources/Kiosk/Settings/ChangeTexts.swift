@@ -4,8 +4,8 @@ import Bookplate
 ///
 /// The library stores an English sentence with each change. The texts in changes.json whose keys begin with `form_`,
 /// and those with `act_` for what was done to one book, are the forms of these sentences: the English text is compared
-/// with the sentence, and its values are filled into the text of the page's language. A sentence without a form stays
-/// English.
+/// with the sentence, and its values are filled into the text of the page's language. In English too, because settings
+/// and quotation marks are written otherwise than in the terminal. A sentence without a form stays as it is.
 struct ChangeTexts: Sendable {
     private let english: Texts
     private let texts: Texts
@@ -22,10 +22,7 @@ struct ChangeTexts: Sendable {
     /// Returns the summary, with the language that it is in.
     func summary(of change: Change) -> (text: String, language: Language) {
         let summary = change.summary.cleanedLine
-        guard texts.language != .english, let text = translated(summary[...], among: forms) else {
-            return (summary, .english)
-        }
-        return (text, texts.language)
+        return translated(summary[...], among: forms).map { ($0, texts.language) } ?? (summary, .english)
     }
 
     private func translated(_ sentence: Substring, among forms: SentenceForms) -> String? {
@@ -45,7 +42,7 @@ struct ChangeTexts: Sendable {
         case "number", "page": Int(text).map { texts.grouped($0) }
         case "amount": amount(text)
         case "act": translated(text, among: acts)
-        case "setting": LibrarySetting(rawValue: String(text)).map { texts.label(of: $0) }
+        case "setting": LibrarySetting(rawValue: String(text)).map { quote(texts.label(of: $0)[...]) }
         case "statuses": statuses(text)
         default: String(text)
         }

@@ -33,8 +33,11 @@ func savedTitles(_ db: Database, _ change: ID<Change>) throws -> String {
     return quoted(first) + (count > 1 ? " and \(count - 1) more" : "")
 }
 
-/// Returns a name or title in quotation marks, cut if it is long.
-func quoted(_ name: String?) -> String { "\"\(name?.storable(80) ?? "Untitled")\"" }
+/// Returns a name or title in quotation marks; of a long one only the beginning, with an ellipsis.
+func quoted(_ name: String?) -> String {
+    guard let cut = name?.storable(80) else { return "\"Untitled\"" }
+    return cut == name?.storable(81) ? "\"\(cut)\"" : "\"\(cut)…\""
+}
 
 /// Returns the first title in quotation marks, and the number of further titles.
 func quoted(_ titles: [String]) -> String {
