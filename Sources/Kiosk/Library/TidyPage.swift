@@ -50,11 +50,13 @@ struct TidyPage: Sendable {
             "distinctLabel": texts("tidy.notTheSameNamed", ["title": LibraryHit.short(title)]),
             "hasChoice": group.books.count > 2,
             "books": group.books.enumerated().map { place, book -> View in
-                var view: View = [
-                    "id": book.id.rawValue, "name": LibraryHit.short(texts.shownTitle(of: book)),
+                let title = texts.shownTitle(of: book)
+                var view = DrawnCover(of: book.edition, titled: title).view
+                view.merge([
+                    "id": book.id.rawValue, "name": LibraryHit.short(title),
                     "author": LibraryHit.short(book.edition.metadata.authorNames.joined(separator: ", ")),
                     "facts": facts(of: book, texts), "isKept": place == 0,
-                ]
+                ]) { $1 }
                 if covers.contains(book.edition.id) { view["cover"] = "/covers/\(book.edition.id.rawValue)" }
                 return view
             },
