@@ -22,7 +22,7 @@ extension `In a browser` {
             try await onEachPage { browser, page in try await browser.expectFit(page) }
         }
 
-        @Test func `weighs at most 100 kB as it is sent, without covers, and loads nothing from elsewhere`()
+        @Test func `weighs at most 60 kB as it is sent, without covers, and loads nothing from elsewhere`()
             async throws
         {
             try await onEachPage { browser, page in
@@ -34,7 +34,7 @@ extension `In a browser` {
                         """) as? [[Any]] ?? []
                 let weight = loaded.filter { !"\($0[0])".contains("/covers/") && !"\($0[0])".contains("/thumbnail") }
                     .reduce(0) { $0 + ($1[1] as? Int ?? 0) }
-                #expect((1...100_000).contains(weight), "\(page) weighs \(weight)")
+                #expect((1...60_000).contains(weight), "\(page) weighs \(weight)")
                 #expect(loaded.allSatisfy { "\($0[0])".hasPrefix("http://127.0.0.1:") }, "\(page)")
             }
         }

@@ -51,6 +51,34 @@ import Testing
         }
     }
 
+    @Test func `is sent without the comments that have lines of their own, and its lines keep their numbers`() throws {
+        let source = """
+            // One.
+            /**
+             * Two, with a * and a /.
+             */
+            const three = "http://example.org"; // Three.
+              /* Four. */ const five = /[/*]/;
+            /* Six. */
+            const seven = 7;
+            """
+        let sent = """
+
+
+
+
+            const three = "http://example.org"; // Three.
+             const five = /[/*]/;
+
+            const seven = 7;
+            """
+        #expect(WebFolder.withoutComments(source) == sent)
+        let lines = try Self.whole.get().assets.filter { $0.key.hasSuffix(".js") || $0.key.hasSuffix(".css") }
+            .flatMap { String(decoding: $0.value.bytes, as: UTF8.self).split(separator: "\n") }
+        #expect(lines.count > 2000 && lines.allSatisfy { $0.contains { !$0.isWhitespace } })
+        #expect(!lines.contains { $0.hasPrefix("//") || $0.hasPrefix("/*") || $0.hasPrefix(" *") })
+    }
+
     @Test func `that would grow is not compressed`() {
         #expect(Gzip.compressed([]) == nil)
         #expect(Gzip.compressed(Array("abc".utf8)) == nil)

@@ -6,9 +6,9 @@ import Testing
 
 /// The bytes that a browser receives for a page: HTML, scripts, styles and icons in gzip, without covers and photos.
 @Suite(.timeLimit(.minutes(5))) struct `A page, as it is sent,` {
-    private static let most = 100_000
+    private static let most = 60_000
 
-    @Test func `weighs at most 100 kB with all that it loads, with a full list`() async throws {
+    @Test func `weighs at most 60 kB with all that it loads, with a full list`() async throws {
         try await withWebKiosk { kiosk in
             let book = try await fill(kiosk)
             for page in [
