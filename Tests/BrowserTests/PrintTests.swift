@@ -49,6 +49,22 @@ extension `In a browser` {
             }
         }
 
+        @Test func `a series has the number and the status of each book`() async throws {
+            try await visit(
+                "series?name=Dune",
+                prepare: { kiosk in
+                    let book = ["title": "Children of Dune", "series": "Dune", "seriesNumber": "3", "status": "read"]
+                    try await kiosk.ask("POST", "/api/books", book)
+                    return ""
+                }
+            ) { _, browser, _ in
+                try await Self.print(browser)
+                let line: String? = try await browser.value("document.querySelector('.hit').innerText")
+                #expect(line?.contains("3") == true && line?.contains("Read") == true, "\(line ?? "")")
+                try await Self.expectPlain(browser, "series")
+            }
+        }
+
         // MARK: Helpers
 
         private static func print(_ browser: Browser) async throws {
