@@ -2,6 +2,7 @@
 
 import { act, attempt } from "./acts.js";
 import { findByPhoto } from "./photo-files.js";
+import { dropPhoto } from "./photo-store.js";
 
 const form = document.getElementById("find"), submit = form.querySelector("button");
 const photo = document.getElementById("find-photo"), state = document.getElementById("photo-state");
@@ -20,13 +21,19 @@ form.addEventListener("submit", () => { submit.textContent = form.dataset.search
 addEventListener("pageshow", makeReady);
 document.addEventListener("stayed", makeReady);
 
-// After a captured book has got its record, the person goes on with its card.
+// The unread photo whose print is searched for, also in a further search.
+const unread = location.hash.slice(1);
+form.action = `/find${location.hash}`;
+
 document.addEventListener("click", async (event) => {
-  const button = event.target.closest("button[data-takes]");
+  const button = event.target.closest("main button[data-act]");
   if (!button) return;
   event.stopImmediatePropagation();
-  const row = form.elements.row.value;
-  if (await act(button, JSON.parse(button.dataset.body))) location.assign(`/scan?row=${encodeURIComponent(row)}`);
+  if (!await act(button, JSON.parse(button.dataset.body))) return;
+  // The photo has led to its book, so its row on the Scan page is not needed any more.
+  if (unread) await dropPhoto({ id: unread }).catch(() => {});
+  // After a captured book has got its record, the person goes on with its card.
+  if ("takes" in button.dataset) location.assign(`/scan?row=${encodeURIComponent(form.elements.row.value)}`);
 }, { capture: true });
 
 photo?.addEventListener("change", async () => {
@@ -35,5 +42,5 @@ photo?.addEventListener("change", async () => {
   if (!file) return;
   photo.disabled = true;
   state.textContent = state.dataset.reading;
-  if (!await attempt(() => findByPhoto(file, form.elements.row?.value))) makeReady();
+  if (!await attempt(() => findByPhoto(file, { row: form.elements.row?.value }))) makeReady();
 });

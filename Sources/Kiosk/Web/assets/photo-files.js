@@ -66,14 +66,19 @@ export async function captureBooks(file, request) {
   }
 }
 
-/** Reads the print in a photo, and goes to the page Find by title with it. */
-export async function findByPhoto(file, row) {
+/**
+ * Reads the print in a photo, and goes to the page Find by title with it.
+ *
+ * - row: the captured book that the title is for.
+ * - unread: the id of the photo among those that could not be read.
+ */
+export async function findByPhoto(file, { row, unread }) {
   const page = await callAPI("POST", "/api/find/photo", await shrinkForPrint(file));
   const query = new URLSearchParams(row ? { row } : {});
   if (page.title) query.append("title", page.title);
   for (const line of page.lines) query.append("line", line);
   for (const isbn of page.isbns.slice(0, 1)) query.append("isbn", isbn);
-  location.assign(`/find?${query}`);
+  location.assign(`/find?${query}${unread ? `#${unread}` : ""}`);
 }
 
 /** Draws a photo into a square canvas, cropped to its middle. Leaves the canvas empty if the browser cannot open it. */

@@ -34,7 +34,7 @@ const acts = {
     await forget(photo, row);
     sendPhotos([{ id: photo.id, file: photo.file }]);
   },
-  title: (photo) => attempt(() => findByPhoto(photo.file)),
+  title: (photo) => attempt(() => findByPhoto(photo.file, { unread: photo.id })),
   dismiss: forget,
 };
 
