@@ -36,6 +36,7 @@ extension `In a browser` {
 
         @Test func `shows a question about a book with all its buttons on a low screen`() async throws {
             try await visit { kiosk, browser, _ in
+                try await browser.wait("the notice", until: "document.querySelector('#news button')")
                 try await browser.click("#news button")
                 for _ in 1...2 { try await kiosk.capture(Self.left) }
                 try await browser.wait("the question", until: "document.getElementById('card-copy')")
