@@ -1,5 +1,8 @@
 import Foundation
+import TestTools
 import Testing
+
+@testable import ScanCommand
 
 @Suite struct `The settings` {
     private func value(_ name: String, _ scan: ScanProcess, _ flags: [String] = []) throws -> (String?, String?) {
@@ -22,6 +25,22 @@ import Testing
         try scan.run("settings", "unset", "library")
         scan.environment["BOOKPLATE_LIBRARY"] = nil
         #expect(try value("library", scan).1 == "default")
+    }
+
+    @Test func `are all kept when several are changed at the same moment`() async throws {
+        let scratch = try Scratch()
+        let file = SettingsFile(path: scratch.file("settings.json"))
+        let wanted: [Setting: String] = [
+            .contact: "me@example.org", .camera: "c920", .cameraSize: "640x480", .googleBooksKey: "key", .offline: "1",
+        ]
+        for _ in 0..<20 {
+            for setting in wanted.keys { try file.change(setting, to: nil) }
+            try await withThrowingTaskGroup { tasks in
+                for (setting, value) in wanted { tasks.addTask { try file.change(setting, to: value) } }
+                try await tasks.waitForAll()
+            }
+            #expect(try file.read() == wanted)
+        }
     }
 
     @Test func `are printed alone, one by one`() throws {

@@ -2,6 +2,7 @@ import ArgumentParser
 import Bookplate
 import Foundation
 import Lookup
+import Synchronization
 import SystemCalls
 import Terminal
 
@@ -128,11 +129,16 @@ struct SettingsFile {
     ///
     /// - Throws: an error if the values do not work together, or if the file cannot be read or written.
     func change(_ setting: Setting, to value: String?) throws {
-        var values = try read()
-        values[setting] = value
-        try Wiring.check(values)
-        try write(values)
+        // Two pages of the kiosk may change two settings at the same moment.
+        try Self.changing.withLock { _ in
+            var values = try read()
+            values[setting] = value
+            try Wiring.check(values)
+            try write(values)
+        }
     }
+
+    private static let changing = Mutex(())
 
     /// Replaces the file completely or not at all. The settings are on the disk when this function returns.
     func write(_ values: [Setting: String]) throws {
