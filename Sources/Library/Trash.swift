@@ -248,7 +248,7 @@ extension LibraryFile {
         try db.run(
             """
             DELETE FROM changeRow WHERE tableName = 'distinctCopy' AND EXISTS (
-                SELECT 1 FROM json_each(key) AS pair JOIN json_each(?) AS copy ON copy.value = pair.value)
+                SELECT 1 FROM json_each(changeRow.key) AS pair JOIN json_each(?) AS copy ON copy.value = pair.value)
             """, [copies])
     }
 
