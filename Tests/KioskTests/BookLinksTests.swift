@@ -24,10 +24,24 @@ import Testing
         }
     }
 
-    @Test func `leads nowhere in the statistics of everybody, because lists are one reader's`() async throws {
+    @Test func `leads to everybody's timeline in the statistics of everybody, or to what all readers share`()
+        async throws
+    {
         try await withMadeLibrary(readers: 2) { kiosk in
             let html = try await kiosk.send("GET", "/stats?period=all&readers=all").text
-            #expect(Self.bars(in: html).isEmpty && html.contains("By decade of publication"))
+            let bars = Self.bars(in: html)
+            #expect(!bars.isEmpty && bars.allSatisfy { $0.address.contains("format") || $0.address.contains("lang") })
+            for (address, count) in bars {
+                let found = try await kiosk.send("GET", "/api/books?limit=1&" + address.dropFirst("/library?".count))
+                #expect(found.number("total") == Double(count), "\(address)")
+            }
+            let years = html.matches(of: /<a href="(\/stats\/timeline\?period=year[^"]+)" aria-label="[^"]*books?"/)
+            #expect(!years.isEmpty)
+            for year in years {
+                let address = year.1.replacing("&amp;", with: "&")
+                #expect(address.hasSuffix("&readers=all"))
+                #expect(try await kiosk.send("GET", String(address)).status == 200)
+            }
         }
     }
 

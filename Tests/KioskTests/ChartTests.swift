@@ -126,7 +126,7 @@ private func stats(_ text: String, _ pages: Int) -> DayStats {
         DayCalendar(
             title: "\(year)", year: year, days: days, months: (1...12).map { "M\($0)" },
             weekdays: ["M", "T", "W", "T", "F", "S", "S"], text: { "\($0.day): \($0.pages)" },
-            number: { String($0) }, table: Chart.Table(heads: [], rows: []))
+            address: { "/\($0.day)" }, number: { String($0) }, table: Chart.Table(heads: [], rows: []))
     }
 
     @Test(arguments: [(2024, 366), (2025, 365), (2026, 365), (1, 365), (9999, 365), (2000, 366)])
@@ -156,6 +156,7 @@ private func stats(_ text: String, _ pages: Int) -> DayStats {
         let styles = calendar.chart.marks.map(\.style)
         #expect(styles.first == "heat1" && styles.contains("heat3") && styles.last == "heat4")
         #expect(calendar.chart.marks.first?.text == "2026-01-01: 4")
+        #expect(calendar.chart.marks.first?.link?.address == "/2026-01-01")
         #expect(calendar.chart.blanks.count == 365 - 21)
     }
 

@@ -102,6 +102,21 @@ import Testing
         }
     }
 
+    @Test func `leads from each day of the calendar to what was read on it`() async throws {
+        try await StatsKiosk.run { kiosk async throws in
+            let (library, start) = (kiosk.library, StatsKiosk.now.addingTimeInterval(-86_400))
+            _ = try await library.addSession(
+                of: kiosk.book("The Dispossessed"), start: start, end: start.addingTimeInterval(1800), startPage: 1,
+                endPage: 20, at: StatsKiosk.now)
+            let html = try await kiosk.ask("/stats").text
+            let address = "/stats/timeline?period=own&amp;from=2026-05-09&amp;to=2026-05-09"
+            #expect(html.contains("<a href=\"\(address)\" aria-label=\"9 May 2026: "))
+            #expect(html.contains("<a href=\"/stats/timeline?period=month&amp;of=2026-05\">May 2026</a>"))
+            let day = try await kiosk.ask(address.replacing("&amp;", with: "&")).text
+            #expect(day.contains("The Dispossessed"))
+        }
+    }
+
     @Test func `refuses an invalid period`() async throws {
         try await StatsKiosk.run { kiosk async throws in
             #expect(try await kiosk.ask("/stats?period=decade").status == 400)

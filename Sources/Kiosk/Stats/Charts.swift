@@ -13,6 +13,8 @@ struct Chart: Sendable, Equatable {
     var labels: [Label] = []
     /// The squares for the days of a calendar on which nothing was read. They are drawn below the marks as one path.
     var blanks: [Blank] = []
+    /// True if the key Tab leaves out the links of the marks, because they are too many. The table has links as well.
+    var skipsMarks = false
     /// The data of the chart as a table, for screen readers and for exact values.
     var table: Table
 
@@ -77,7 +79,7 @@ extension Chart {
         var view: View = [
             "chartId": id, "chartTitle": title, "width": Self.unit(Self.width), "height": Self.unit(height),
             "lines": lines.map { ["from": Self.unit($0.from), "to": Self.unit(Self.width), "y": Self.unit($0.y)] },
-            "marks": marks.map(Self.view), "hasLinks": marks.contains { $0.link != nil },
+            "marks": marks.map(Self.view), "hasLinks": marks.contains { $0.link != nil }, "skipsMarks": skipsMarks,
             "labels": labels.map { label -> View in
                 [
                     "x": Self.unit(label.x), "y": Self.unit(label.y), "text": label.text,
@@ -297,14 +299,17 @@ struct DayCalendar: Sendable {
     var weekdays: [String]
     /// Describes a day, such as "21 November 2026: 34 pages".
     var text: @Sendable (DayStats) -> String
+    /// Returns the address of what was read on a day.
+    var address: @Sendable (DayStats) -> String
     var number: @Sendable (Int) -> String
     var table: Chart.Table
 
     static let side = 11.0
     private static let (pitch, left, head, band, weeks) = (12.6, 18.0, 14.0, 108.0, 27)
+    private static let gap = pitch - side
 
     var chart: Chart {
-        var chart = Chart(title: title, height: 2 * Self.band, table: table)
+        var chart = Chart(title: title, height: 2 * Self.band, skipsMarks: true, table: table)
         guard let span = CalendarDay(year: year)?.span else { return chart }
         let scale = HeatScale(days.filter { $0.day.year == year }.map(\.pages))
         let read = Dictionary(days.compactMap { day in day.day.number.map { ($0, day) } }) { $1 }
@@ -318,7 +323,11 @@ struct DayCalendar: Sendable {
                 chart.marks.append(
                     Chart.Mark(
                         box: Chart.Box(x: x, y: y, width: Self.side, height: Self.side),
-                        style: "heat\(scale.level(day.pages))", text: text(day)))
+                        style: "heat\(scale.level(day.pages))", text: text(day),
+                        link: Chart.Link(
+                            address: address(day),
+                            box: Chart.Box(
+                                x: x - Self.gap / 2, y: y - Self.gap / 2, width: Self.pitch, height: Self.pitch))))
             } else {
                 chart.blanks.append(Chart.Blank(x: x, y: y))
             }

@@ -7,8 +7,8 @@ struct StatsCharts: Sendable {
     let period: StatsPeriod
     let year: Int
     let yearDays: [DayStats]
-    /// True if the statistics are those of all readers together. Lists of books are one reader's, so no bar leads to
-    /// one.
+    /// True if the statistics are those of all readers together. Lists of books that were read are one reader's, so the
+    /// bars lead to the timeline instead.
     let isOfEverybody: Bool
     let texts: Texts
 
@@ -46,6 +46,13 @@ struct StatsCharts: Sendable {
             heads: ["day", "pages", "time", "sessions"].map { texts("stats.head.\($0)") }, number: texts.grouped)
     }
 
+    /// Returns the address of the books that were read in a month or a year. For everybody, it is that of the timeline.
+    ///
+    /// - Parameter day: a month, or a year.
+    private func booksRead(in day: CalendarDay) -> String {
+        isOfEverybody ? timeline(day, day.month == nil ? .year : .month) : BookLinks.read(in: Period(day)).all
+    }
+
     /// Returns the address of the sessions and books of a day, week, month or year.
     private func timeline(_ start: CalendarDay, _ bucket: Bucket) -> String {
         let period = bucket == .day ? "period=own&from=\(start)&to=\(start)" : "period=\(bucket.rawValue)&of=\(start)"
@@ -71,7 +78,7 @@ struct StatsCharts: Sendable {
     }
 
     private var booksByMonth: BarChart? {
-        MonthBars(counts: read, year: year, isLinked: !isOfEverybody, texts: texts).chart
+        MonthBars(counts: read, year: year, texts: texts, address: isOfEverybody ? booksRead : nil).chart
     }
 
     private var booksByYear: BarChart? {
@@ -82,9 +89,9 @@ struct StatsCharts: Sendable {
         return texts.bookChart(
             texts("stats.booksByYear"),
             (max(first, last - Bucket.maxCount + 1)...last).map { year in
-                let links = CalendarDay(year: year).map { BookLinks.read(in: Period($0)) }
-                return texts.bookBar(
-                    String(year), String(year), years[year] ?? ReadBooks.Count(), isOfEverybody ? nil : links?.all)
+                texts.bookBar(
+                    String(year), String(year), years[year] ?? ReadBooks.Count(),
+                    CalendarDay(year: year).map(booksRead))
             })
     }
 
@@ -189,11 +196,12 @@ struct StatsCharts: Sendable {
 
     /// The shares of the library by status, by format and by language.
     var libraryShares: [View] {
-        let (counts, links) = (overview.counts, isOfEverybody ? nil : BookLinks.library)
+        // The format and the language of a book are the same for all readers.
+        let (counts, links) = (overview.counts, BookLinks.library)
         let statuses = Copy.Status.allCases.map { status in
             part(
                 texts.label(for: status), counts.byStatus[status] ?? 0,
-                links?.books(with: .status, status.rawValue))
+                isOfEverybody ? nil : links.books(with: .status, status.rawValue))
         }
         return [
             shares("status", Shares(statuses)),
@@ -245,22 +253,26 @@ struct StatsCharts: Sendable {
     /// The calendar of the year; `nil` if nothing was read in the year.
     var calendar: DayCalendar? {
         guard !yearDays.isEmpty else { return nil }
-        let months = (1...12).compactMap { month -> [String]? in
-            let days = yearDays.filter { $0.day.month == month }
-            guard !days.isEmpty, let name = CalendarDay(year: year, month: month) else { return nil }
+        var (months, addresses): ([[String]], [String]) = ([], [])
+        for month in (1...12).compactMap({ CalendarDay(year: year, month: $0) }) {
+            let days = yearDays.filter { $0.day.month == month.month }
+            guard !days.isEmpty else { continue }
             let totals = Totals(days, [], in: .all)
-            return [
-                texts.day(name), texts.grouped(totals.daysRead), texts.grouped(totals.pages),
+            months.append([
+                texts.day(month), texts.grouped(totals.daysRead), texts.grouped(totals.pages),
                 texts.duration(minutes: totals.minutes),
-            ]
+            ])
+            addresses.append(timeline(month, .month))
         }
         return DayCalendar(
             title: texts("stats.calendar", ["year": String(year)]), year: year, days: yearDays,
             months: texts.list("stats.months"), weekdays: texts.list("stats.weekdays"),
             text: { [texts] in "\(texts.day($0.day)): \(texts("stats.nPages", n: $0.pages))" },
+            address: { [self] in timeline($0.day, .day) },
             number: texts.grouped,
             table: Chart.Table(
-                heads: ["month", "days", "pages", "time"].map { texts("stats.head.\($0)") }, rows: months))
+                heads: ["month", "days", "pages", "time"].map { texts("stats.head.\($0)") }, rows: months,
+                addresses: addresses))
     }
 
     /// Returns the legend, which explains the shades of the calendar.
@@ -279,11 +291,13 @@ struct StatsCharts: Sendable {
 }
 
 /// The chart of the books that were read in each month of a year.
-struct MonthBars: Sendable {
+struct MonthBars {
     let counts: ReadBooks
     let year: Int
-    let isLinked: Bool
     let texts: Texts
+    /// Returns the address of the books of a month or, for those whose month is not known, of a year; `nil` for the
+    /// reader's lists.
+    var address: ((CalendarDay) -> String)?
 
     var chart: BarChart {
         let short = texts.list("stats.months")
@@ -291,13 +305,13 @@ struct MonthBars: Sendable {
             let month = CalendarDay(year: year, month: index + 1)
             return texts.bookBar(
                 short.indices.contains(index) ? short[index] : "", month.map { texts.day($0) } ?? "", count,
-                month.map { BookLinks.read(in: Period($0)).all }.flatMap { isLinked ? $0 : nil })
+                month.map(address ?? { BookLinks.read(in: Period($0)).all }))
         }
         if counts.monthUnknown.books > 0 {
             bars.append(
                 texts.bookBar(
                     "?", texts("stats.monthUnknown"), counts.monthUnknown,
-                    isLinked ? BookLinks.read(inUnknownMonthOf: year).all : nil))
+                    address.map { CalendarDay(year: year).map($0) } ?? BookLinks.read(inUnknownMonthOf: year).all))
         }
         return texts.bookChart(texts("stats.booksByMonth", ["year": String(year)]), bars)
     }

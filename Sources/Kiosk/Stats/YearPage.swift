@@ -84,7 +84,7 @@ struct YearView: Sendable {
         if hidden > 0 { view["more"] = texts("year.more", n: hidden) }
         if let challenge = review.challenge { view["challenge"] = texts.view(of: challenge) }
         if review.counts.all.books > 0 {
-            let months = MonthBars(counts: review.counts, year: review.year, isLinked: true, texts: texts)
+            let months = MonthBars(counts: review.counts, year: review.year, texts: texts)
             view["months"] = months.chart.chart.view(id: "months")
         }
         if !review.counts.authors.isEmpty, let links {
