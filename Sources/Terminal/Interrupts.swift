@@ -8,11 +8,11 @@ import SystemPackage
 package enum Interrupts {
     private struct State {
         var isListening = false
-        // Neither an optional number nor an empty closure is used. The optimiser of Swift 6.3.1 stores zeros for both in
-        // a global: no terminal would become standard input, and a call of the closure would end the program.
-        /// The terminal to restore; -1 if there is none.
-        var terminal = FileDescriptor(rawValue: -1)
-        var settings = termios()
+        // Every value here begins as zeros, that is false or nil: the optimiser of Swift 6.3.1 stores zeros in a global
+        // `Mutex`, whatever its value is. An optional number would be 0 instead of nil, and an empty closure would end
+        // the program when it is called.
+        /// Restores the terminal; nil if there is nothing to restore.
+        var restore: (@Sendable () -> Void)?
         var lastMessage: (@Sendable () -> String?)?
         /// Called before the program ends, to release devices; nil if there is nothing to release.
         var release: (@Sendable () -> Void)?
@@ -22,10 +22,6 @@ package enum Interrupts {
         /// Called when the first signal arrives, instead of ending the program; nil if the first signal ends the
         /// program.
         var first: (@Sendable () -> Void)?
-
-        mutating func restoreTerminal() {
-            if terminal.rawValue >= 0 { tcsetattr(terminal.rawValue, TCSANOW, &settings) }
-        }
     }
 
     private static let state = Mutex(State())
@@ -76,10 +72,12 @@ package enum Interrupts {
 
     /// Sets the terminal to restore when a signal ends the program; nil if no terminal needs to be restored.
     static func restoreOnSignal(terminal: FileDescriptor?, to settings: termios) {
-        state.withLock { state in
-            state.terminal = terminal ?? FileDescriptor(rawValue: -1)
-            state.settings = settings
+        guard let terminal else { return state.withLock { $0.restore = nil } }
+        let restore: @Sendable () -> Void = {
+            var settings = settings
+            tcsetattr(terminal.rawValue, TCSANOW, &settings)
         }
+        state.withLock { $0.restore = restore }
     }
 
     /// Sets the closure that is called when the program continues after Control-Z; nil to call nothing.
@@ -97,7 +95,7 @@ package enum Interrupts {
         let isScreen = state.withLock { state in
             guard let leave = state.leave else { return false }
             leave()
-            state.restoreTerminal()
+            state.restore?()
             return true
         }
         guard isScreen else { return }
@@ -117,7 +115,7 @@ package enum Interrupts {
     private static func end(by number: Int32) {
         let message: String? = state.withLock { state in
             state.leave?()
-            state.restoreTerminal()
+            state.restore?()
             return state.lastMessage?()
         }
         if let message { Output.shared.printNotice("\n" + message) }

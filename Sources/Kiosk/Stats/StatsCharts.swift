@@ -78,7 +78,9 @@ struct StatsCharts: Sendable {
     }
 
     private var booksByMonth: BarChart? {
-        MonthBars(counts: read, year: year, texts: texts, address: isOfEverybody ? booksRead : nil).chart
+        var months = MonthBars(counts: read, year: year, texts: texts)
+        if isOfEverybody { months.address = booksRead }
+        return months.chart
     }
 
     private var booksByYear: BarChart? {
@@ -91,7 +93,7 @@ struct StatsCharts: Sendable {
             (max(first, last - Bucket.maxCount + 1)...last).map { year in
                 texts.bookBar(
                     String(year), String(year), years[year] ?? ReadBooks.Count(),
-                    CalendarDay(year: year).map(booksRead))
+                    CalendarDay(year: year).map(booksRead(in:)))
             })
     }
 

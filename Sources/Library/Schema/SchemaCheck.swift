@@ -74,7 +74,7 @@ struct SchemaCheck {
 
     /// The schema that was last found to be sound, as it is stored. A process that opens the same schema again does not
     /// compute the hash again.
-    private static let sound = Mutex("")
+    private static let sound = Mutex<String?>(nil)
 
     /// - Returns: the version of the schema.
     /// - Throws: ``LibraryError/alteredSchema(path:what:)`` if the file has a trigger, view or table that this program
