@@ -35,6 +35,19 @@ import Testing
         }
     }
 
+    /// The time in the name of a backup is rounded down, so the backup has changes that seem to be newer.
+    @Test func `compares with the newest change in the backup, not with the time in its name`() async throws {
+        let backup = KeptBackup(
+            path: "/b/library-2.sqlite", at: StatsKiosk.now - 1, bytes: 4_096, books: 1, lastChange: StatsKiosk.now)
+        var maintenance = Maintenance()
+        maintenance.backups = { [backup] }
+        try await StatsKiosk.run(maintenance) { kiosk async throws in
+            try await kiosk.book("Dune")
+            let page = try await kiosk.ask("/restore?backup=library-2.sqlite").text
+            #expect(page.contains("Nothing has been changed in the library since this backup"))
+        }
+    }
+
     @Test func `asks the program to restore exactly the chosen backup`() async throws {
         let asked = Mutex<[KeptBackup]>([])
         var maintenance = maintenance

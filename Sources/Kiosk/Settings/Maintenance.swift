@@ -104,12 +104,12 @@ public struct KeptBackup: Sendable, Equatable {
     public var bytes: Int
     /// The number of books in the backup; `nil` if they were not counted.
     public var books: Int?
+    /// The time of the newest change in the backup; `nil` if it is not known.
+    public var lastChange: Date?
 
-    public init(path: String, at: Date, bytes: Int, books: Int?) {
-        self.path = path
-        self.at = at
-        self.bytes = bytes
-        self.books = books
+    public init(path: String, at: Date, bytes: Int, books: Int?, lastChange: Date? = nil) {
+        (self.path, self.at, self.bytes) = (path, at, bytes)
+        (self.books, self.lastChange) = (books, lastChange)
     }
 
     /// The name of the file.

@@ -67,8 +67,10 @@ struct RestorePage: Sendable {
         var all = BookQuery()
         (all.limit, all.countLimit) = (1, .max)
         let books = try await context.library.books(matching: all).total
-        let changes = newest.filter { $0.at > backup.at && $0.undone == nil }
-        let areAllKnown = newest.count < Self.countedChanges || newest.contains { $0.at <= backup.at }
+        // The time in a backup's name is rounded down to a second.
+        let end = backup.lastChange ?? backup.at
+        let changes = newest.filter { $0.at > end && $0.undone == nil }
+        let areAllKnown = newest.count < Self.countedChanges || newest.contains { $0.at <= end }
         var view = rowView(backup, texts)
         view["now"] = texts("common.books", count: books)
         view["lost"] =

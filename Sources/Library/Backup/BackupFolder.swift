@@ -16,15 +16,18 @@ public struct StoredBackup: Sendable, Equatable {
     public var books: Int?
     /// The reason why the file cannot be read; `nil` if it can.
     public var problem: LibraryError?
+    /// The time of the newest change in the backup; `nil` if there is none, or the file cannot be read.
+    public var lastChange: Date?
     /// The ``LibraryFile/identity()`` of the library that was backed up; `nil` if the file cannot be read, or was made
     /// before libraries had ids.
     public var library: String?
 
     public init(
-        path: String, at: Date, bytes: Int, books: Int? = nil, problem: LibraryError? = nil, library: String? = nil
+        path: String, at: Date, bytes: Int, books: Int? = nil, lastChange: Date? = nil, problem: LibraryError? = nil,
+        library: String? = nil
     ) {
         (self.path, self.at, self.bytes) = (path, at, bytes)
-        (self.books, self.problem, self.library) = (books, problem, library)
+        (self.books, self.lastChange, self.problem, self.library) = (books, lastChange, problem, library)
     }
 }
 
@@ -46,9 +49,10 @@ extension LibraryFile {
                 guard let facts = try fileFacts(path), facts.st_mode & S_IFMT == S_IFREG else { return nil }
                 backup.bytes = Int(facts.st_size)
                 if stamp == nil { backup.at = Date(timeIntervalSince1970: Double(facts.st_mtim.tv_sec)) }
-                (backup.books, backup.library) = try content(ofBackup: path) { db in
+                (backup.books, backup.lastChange, backup.library) = try content(ofBackup: path) { db in
                     let books = try Int.fetchOne(db, sql: "SELECT count(*) FROM copy WHERE deleted IS NULL") ?? 0
-                    return (books, try storedIdentity(db))
+                    let last = try Int64.fetchOne(db, sql: "SELECT at FROM change ORDER BY id DESC LIMIT 1")
+                    return (books, last.map(Date.init(milliseconds:)), try storedIdentity(db))
                 }
             } catch {
                 backup.problem = error

@@ -95,7 +95,8 @@ extension Setting {
 
 extension KeptBackup {
     fileprivate init(_ stored: StoredBackup) {
-        self.init(path: stored.path, at: stored.at, bytes: stored.bytes, books: stored.books)
+        self.init(
+            path: stored.path, at: stored.at, bytes: stored.bytes, books: stored.books, lastChange: stored.lastChange)
     }
 }
 

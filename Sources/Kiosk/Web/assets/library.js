@@ -84,8 +84,9 @@ sort.addEventListener("change", () => {
 });
 find("find").addEventListener("submit", (event) => { event.preventDefault(); search(); });
 document.addEventListener("click", (event) => {
-  const link = event.target.closest("#views a:not(#filters, #tidy-up), .tools a, .empty a[href^='/library']");
-  if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  const link = event.target.closest("#views a:not(#filters), .tools a, .empty a");
+  // Links to other pages are left alone.
+  if (link?.pathname !== location.pathname || event.ctrlKey || event.metaKey || event.shiftKey) return;
   event.preventDefault();
   const params = new URLSearchParams(new URL(link.href).search);
   if (link.closest(".empty, .saved") || params.get("q") !== readParams().get("q")) q.value = params.get("q") ?? "";
