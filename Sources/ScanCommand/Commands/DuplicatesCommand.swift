@@ -16,14 +16,14 @@ struct LibraryDuplicatesCommand: AsyncParsableCommand {
             apart, because you may have them. With --editions, books with different ISBNs
             that are editions of the same work are listed too.
 
-            Books that only look alike are set aside with --not-the-same, and are not listed
-            again. To undo this, run 'scan undo'.
+            Books that only look alike are set aside with --not-the-same, and are not
+            listed again. To undo this, run 'scan undo'.
 
             Without duplicates, the exit status is 3, as for a search.
 
               scan library duplicates
               scan library duplicates --editions --json
-              scan library duplicates --not-the-same 9780441478125 5f0c7a31
+              scan library duplicates --not-the-same 9780441013593 5f0c7a31
             """)
 
     @Flag(help: "Also list other editions of one work.") var editions = false
