@@ -49,7 +49,9 @@ struct YearPicture: Sendable {
         let slot = (Self.right - Self.left) / 3
         for (index, tile) in tiles.enumerated() {
             let x = Self.left + Double(index) * slot
-            drawing.text(tile.number, x, 400, 84, Self.serif, weight: 600, room: slot - 16)
+            // A long number is smaller, and not cut. Bold digits are a fifth wider than the estimate.
+            let size = min(84, 84 * (slot - 16) / (1.2 * Drawing.width(of: tile.number, 84)))
+            drawing.text(tile.number, x, 400, size, Self.serif, weight: 600)
             drawing.text(tile.what, x, 446, 30, Self.sans, colour: Self.faint, room: slot - 16)
         }
     }
