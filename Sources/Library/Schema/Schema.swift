@@ -44,21 +44,36 @@ enum Schema {
     /// The newest version of the schema that this program knows.
     static var version: Int { migrations.count }
 
-    /// Migrates a file to ``version``, or to an earlier version. Each migration is one transaction.
+    /// Migrates a file to ``version``, or to an earlier version. Each migration is one transaction. A new file gets all
+    /// versions in one transaction, so that it is never found with only some of them.
     static func migrate(_ database: any DatabaseWriter, upTo version: Int = Schema.version) throws {
         let stored = try database.read(storedVersion)
         guard stored < version else { return }
         var migrator = DatabaseMigrator()
-        for (index, migration) in migrations.enumerated() {
-            migrator.registerMigration(migration.name) { db in
-                try migration.migrate(db)
-                // A new file has nothing to undo, so its triggers are created once, with the last version.
-                if stored > 0 || index + 1 == version { try createUndoTriggers(db) }
-                try db.execute(sql: "PRAGMA application_id = \(applicationID)")
-                try db.execute(sql: "PRAGMA user_version = \(index + 1)")
+        if stored == 0 {
+            migrator.registerMigration(migrations[0].name) { db in
+                for migration in migrations.prefix(version) { try migration.migrate(db) }
+                // GRDB records the first migration itself.
+                for migration in migrations.prefix(version).dropFirst() {
+                    try db.run("INSERT INTO grdb_migrations (identifier) VALUES (?)", [migration.name])
+                }
+                try finish(db, version)
+            }
+        } else {
+            for (index, migration) in migrations.enumerated() {
+                migrator.registerMigration(migration.name) { db in
+                    try migration.migrate(db)
+                    try finish(db, index + 1)
+                }
             }
         }
-        try migrator.migrate(database, upTo: migrations[version - 1].name)
+        try migrator.migrate(database, upTo: stored == 0 ? migrations[0].name : migrations[version - 1].name)
+    }
+
+    private static func finish(_ db: Database, _ version: Int) throws {
+        try createUndoTriggers(db)
+        try db.execute(sql: "PRAGMA application_id = \(applicationID)")
+        try db.execute(sql: "PRAGMA user_version = \(version)")
     }
 
     /// - Returns: the version of the schema in the file.
