@@ -164,7 +164,7 @@ private let nobody = "9783161484100"
             date.publishedDate = "March 2009"
             let printed = try await rig.station.edit(row.id, date)
             #expect(printed.candidate.metadata.publishedDateText == "March 2009")
-            #expect(printed.candidate.metadata.publishedDate == nil)
+            #expect(printed.candidate.metadata.publishedDate == CalendarDay(year: 2009, month: 3))
             let empty = MetadataEdit(title: " ")
             await #expect(throws: TextRefusal.self) { _ = try await rig.station.edit(row.id, empty) }
             date.publishedDate = "2009-02-30"

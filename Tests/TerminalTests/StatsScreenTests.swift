@@ -77,7 +77,7 @@ extension `The pages in the terminal` {
                   Dec           0
                   month unknown ████████████████████▋ 1
 
-                Pages logged, time and pace (p/h) in 2026
+                Pages logged, time, pace (p/h) in 2026
                   Jan ██████████████████████████████████████████████████ 120  2 h 30 min, 48 p/h
                   Feb 0
                   Mar 0
@@ -164,7 +164,7 @@ extension `The pages in the terminal` {
                   Dec           0
                   month unknown ####### 1
 
-                Pages logged, time and pace (p/h) in 2026
+                Pages logged, time, pace (p/h) in 2026
                   Jan ########## 120  2 h 30 min, 48 p/h
                   Feb 0
                   Mar 0

@@ -94,7 +94,7 @@ package struct StatsScreen {
                 label: name, value: month.pages, detail: "\(month.pages)" + (details.isEmpty ? "" : "  \(details)"))
         }
         return section("Books finished in \(year.year)", charts.bars(books))
-            + section("Pages logged, time and pace (p/h) in \(year.year)", charts.bars(pages))
+            + section("Pages logged, time, pace (p/h) in \(year.year)", charts.bars(pages))
     }
 
     private var yearsChart: [String] {
