@@ -98,10 +98,9 @@ extension `In a browser` {
                     for field in ["pageCount", "authors"] {
                         try await browser.touch("#edit-\(field)")
                         try await browser.wait("the keyboard", until: Browser.isKeyboardShown)
-                        let isVisible: Bool? = try await browser.value(
-                            "document.querySelector('.in-place .primary').getBoundingClientRect().bottom <= document.getElementById('keyboard').getBoundingClientRect().top"
-                        )
-                        #expect(isVisible == true, "\(field)")
+                        try await browser.wait(
+                            "Save of \(field)",
+                            until: "\(Self.edge(".in-place .primary", "bottom")) <= \(Self.edge("#keyboard", "top"))")
                         #expect(try await Self.isFieldVisible(browser), "\(field)")
                         try await browser.touch(".in-place [type=button]")
                     }
@@ -170,6 +169,10 @@ extension `In a browser` {
         }
 
         // MARK: Helpers
+
+        private static func edge(_ selector: String, _ edge: String) -> String {
+            "document.querySelector('\(selector)').getBoundingClientRect().\(edge)"
+        }
 
         /// True if the field with the focus is between the head and the keyboard.
         private static func isFieldVisible(_ browser: Browser) async throws -> Bool {

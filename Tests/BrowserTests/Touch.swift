@@ -51,7 +51,7 @@ extension Browser {
         let script = """
             const element = document.querySelector(arguments[0]);
             const isRow = getComputedStyle(element, "::after").position === "absolute";
-            const hit = element.closest("label") ?? (isRow ? element.closest("li") : element);
+            const hit = element.closest("label") ?? ((isRow && element.closest("li")) || element);
             hit.scrollIntoView({ block: "nearest", inline: "nearest" });
             let box = hit.getBoundingClientRect();
             const isFixed = hit.closest("dialog, .bar, [popover]"), top = document.querySelector(".bar").getBoundingClientRect().bottom;

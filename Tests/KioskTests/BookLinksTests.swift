@@ -51,7 +51,7 @@ import Testing
             ($0.1, $0.2)
         }
         let rows = html.matches(
-            of: /<a href="(\/library\?[^"]+)" dir="auto">[^<]*<\/a><\/th>(?:<td class="part".*?<\/td>)?<td>([\d,]+)<\/td>/
+            of: /<a href="(\/library\?[^"]+)"(?: dir="auto")?>[^<]*<\/a><\/th>(?:<td class="part".*?<\/td>)?<td>([\d,]+)<\/td>/
         )
         .map { ($0.1, $0.2) }
         return (marks + rows).map { address, count in
