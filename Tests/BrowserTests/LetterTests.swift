@@ -39,7 +39,7 @@ extension `In a browser` {
                     try await browser.value("document.querySelector('.hit .name').textContent"))
                 try await browser.reload()
                 try await browser.ready()
-                #expect(try await browser.text(of: ".hit .name") == first)
+                #expect(try await browser.value("document.querySelector('.hit .name').textContent") == first)
             }
         }
 

@@ -28,13 +28,13 @@ extension `In a browser` {
                 try await browser.expectFit("tidy")
                 try await browser.expectAccess("tidy")
                 try await browser.show(.laptop)
-                try await browser.click(".group .actions button")
+                try await browser.click(".group [id^=merge-]")
                 try await browser.wait("the sheet", until: "document.getElementById('merge-sheet').open")
                 #expect(
                     try await browser.text(of: "#merge-filled")
                         == "The book that stays gets from the other: publisher.")
                 try await browser.expectAccess("tidy-sheet")
-                try await browser.type(Keys.enter)
+                try await browser.click("#merge-sheet .primary")
                 try await browser.wait("one book", until: "!document.querySelector('.group')")
                 #expect(try await kiosk.titles() == ["Dune"])
                 try await browser.click(".toast [data-undo]")
@@ -58,7 +58,7 @@ extension `In a browser` {
                 "library/tidy?editions=1", second: ["isbnText": "9780340960196"], on: .shelf,
                 excused: ["api/books/merge"]
             ) { kiosk, browser in
-                try await browser.click(".group .actions button")
+                try await browser.click(".group [id^=merge-]")
                 try await browser.wait(
                     "the warning",
                     until: "document.getElementById('merge-warning').checkVisibility() "

@@ -109,6 +109,10 @@ extension `In a browser` {
             try await browser.touch("#date-grid [data-day$='-01']")
             try await browser.touch("#date-save")
             try await browser.wait("saved", until: "!document.querySelector('#date-sheet').open")
+            // Until the page shows the day, its parts may still move.
+            try await browser.wait(
+                "the day", until: "document.querySelector('#details [data-field=\(field)]').textContent.includes('1 ')")
+            try await browser.ready()
         }
 
         private func deleteAndRestore(_ browser: Browser) async throws {
