@@ -184,7 +184,8 @@ extension `In a browser` {
 
         private func clear(_ browser: Browser) async throws {
             try await browser.wait("Clear", until: "document.getElementById('clear-filters')")
-            try await browser.click("#clear-filters")
+            // The panel may be replaced at any moment, so the link is found and clicked in one step.
+            try await browser.driver.run("document.getElementById('clear-filters').click()")
             try await browser.wait("all", until: "\(Self.hits) === 12")
         }
 
