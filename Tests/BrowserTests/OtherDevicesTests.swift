@@ -13,8 +13,8 @@ extension `In a browser` {
             try await browser.show(.shelf)
             try await browser.open(settings)
             try await browser.click("#first-code")
-            // The message about a code that is refused goes when the next one is sent. The browser itself refuses a short
-            // code only if it comes from a real keyboard.
+            // The message about a code that is refused goes when the next one is sent. The browser itself refuses a
+            // short code only if it comes from a real keyboard.
             try await browser.driver.run("document.getElementById('first-code').value = 'abc'")
             try await browser.type(Keys.enter)
             try await browser.wait("a refusal", until: "document.querySelector('.toast.is-error')")

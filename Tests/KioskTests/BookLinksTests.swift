@@ -50,10 +50,13 @@ import Testing
         let marks = html.matches(of: /<a href="(\/library\?[^"]+)" aria-label="[^"]*: ([\d,]+) books?"/).map {
             ($0.1, $0.2)
         }
-        let rows = html.matches(
-            of: /<a href="(\/library\?[^"]+)"(?: dir="auto")?>[^<]*<\/a><\/th>(?:<td class="part".*?<\/td>)?<td>([\d,]+)<\/td>/
-        )
-        .map { ($0.1, $0.2) }
+        let row =
+            #/
+            <a\ href="(/library\?[^"]+)"(?:\ dir="auto")?>[^<]*</a></th>
+            (?:<td\ class="part".*?</td>)?
+            <td>([\d,]+)</td>
+            /#
+        let rows = html.matches(of: row).map { ($0.1, $0.2) }
         return (marks + rows).map { address, count in
             (String(address.replacing("&amp;", with: "&")), Int(count.replacing(",", with: "")) ?? -1)
         }

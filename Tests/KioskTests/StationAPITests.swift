@@ -177,7 +177,8 @@ private let dune = "9780441013593"
     }
 }
 
-/// - Parameter length: the length of the code, which is turned, so that its sides are three fifths and four fifths of it.
+/// - Parameter length: the length of the code, which is turned, so that its sides are three fifths and four fifths
+///   of it.
 private func symbol(_ payload: String, length: Double = 0) -> Symbol {
     let (left, right) = (Point(x: 0, y: 0), Point(x: length * 0.6, y: length * 0.8))
     return Symbol(

@@ -1,8 +1,8 @@
 import Bookplate
 import FoundationEssentials
 
-/// The import of a file from a browser: its arrival, a dry run, and the import itself. There is one at a time, which all
-/// tabs and devices of the household show, and which goes on when a page is closed.
+/// The import of a file from a browser: its arrival, a dry run, and the import itself. There is one at a time, which
+/// all tabs and devices of the household show, and which goes on when a page is closed.
 actor ImportDesk {
     /// The state of the file that was sent last.
     struct Job: Sendable {

@@ -55,8 +55,9 @@ struct SuggestionsAPI: Sendable {
 
     var routes: [Route] { [Route(.get, "/api/suggestions", for: .guests, suggestions)] }
 
-    /// Responds to `?kind=author|tag|shelf|publisher|series&beginning=&limit=` with `{"suggestions": [{"name", "count"}]}`,
-    /// beginning with the most used name. The limit is 8 by default and at most 50.
+    /// Responds to `?kind=author|tag|shelf|publisher|series&beginning=&limit=` with
+    /// `{"suggestions": [{"name", "count"}]}`, beginning with the most used name. The limit is 8 by default
+    /// and at most 50.
     private func suggestions(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let kinds: [String: NameKind] = [
             "author": .author, "tag": .tag, "shelf": .shelf, "publisher": .publisher, "series": .series,

@@ -58,8 +58,8 @@ struct WebFolder: Sendable {
         return Asset(bytes: bytes, compressed: Gzip.compressed(bytes), type: type(of: path), tag: tag(of: bytes))
     }
 
-    /// Returns a script or a style without the comments that have lines of their own, which are a quarter of its weight.
-    /// The lines stay, so that the numbers in a browser's messages are those of the file.
+    /// Returns a script or a style without the comments that have lines of their own, which are a quarter of its
+    /// weight. The lines stay, so that the numbers in a browser's messages are those of the file.
     static func withoutComments(_ source: String) -> String {
         var isInComment = false
         return source.split(separator: "\n", omittingEmptySubsequences: false).map { line in
