@@ -9,7 +9,8 @@ let domain: Target.Dependency = "Bookplate"
 let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
 let system: Target.Dependency = .product(name: "SystemPackage", package: "swift-system")
 
-// Modules that process pixels are optimised even in a debug build. Otherwise every test would need seconds per photo.
+// Modules that process pixels, and those that fold and sort the texts of large libraries, are optimised even in a debug
+// build. Otherwise every test would need seconds per photo, or per library.
 let optimized: [SwiftSetting] = [.unsafeFlags(["-O"], .when(configuration: .debug))]
 
 let package = Package(
@@ -33,7 +34,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
     ],
     targets: [
-        .target(name: "Bookplate"),
+        .target(name: "Bookplate", swiftSettings: optimized),
 
         // Linked from its archive. The shared library would load eighteen other libraries (X11, D-Bus, video), none of
         // which is used, and would delay every start by 3 ms.
@@ -69,7 +70,9 @@ let package = Package(
         .target(name: "HTTP", dependencies: [domain, "CCurl"]),
         .target(name: "Lookup", dependencies: [domain, "SystemCalls", "HTTP", "CZlib", "CXML", grdb, system]),
         .target(name: "Hub", dependencies: [domain, "SystemCalls", "HTTP"]),
-        .target(name: "Library", dependencies: [domain, "Async", "SystemCalls", grdb, system, "CCrypt"]),
+        .target(
+            name: "Library", dependencies: [domain, "Async", "SystemCalls", grdb, system, "CCrypt"],
+            swiftSettings: optimized),
         .target(name: "Exchange", dependencies: [domain]),
         // Tools with which tasks of several modules wait: bursts, a semaphore, a time limit.
         .target(name: "Async"),
