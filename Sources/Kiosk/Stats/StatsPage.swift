@@ -20,13 +20,15 @@ struct StatsPage: Sendable {
         let selected = try StatsPeriod(request.queryPairs(), today: today)
         let year = selected.year(today: today)
         let library = try context.library(forStatsOf: request)
+        // After a change, this computes the stats on which the others are based, so they do not begin earlier.
         let overview = try await library.overview(selected.period, year: year, at: now, in: zone)
-        let read = try await library.readBooks(in: selected.period, monthsOf: year, zone: zone)
+        async let read = library.readBooks(in: selected.period, monthsOf: year, zone: zone)
+        async let remembered = library.onThisDay(limit: Self.maxMemories, at: now, in: zone)
         let yearDays = try await days(of: year, overview, library)
-        let memories = try await library.onThisDay(limit: Self.maxMemories, at: now, in: zone)
+        let memories = try await remembered
 
         let stats = StatsView(
-            overview: overview, read: read, period: selected, year: year, yearDays: yearDays,
+            overview: overview, read: try await read, period: selected, year: year, yearDays: yearDays,
             isOfEverybody: try request.queryValue("readers")?.isEmpty == false, texts: texts)
         var view = stats.view
         view["memories"] = memories.map { texts.view(of: $0) }
@@ -137,7 +139,7 @@ struct StatsAPI: Sendable {
 
     private func onThisDay(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let memories = try await context.library(forStatsOf: request).onThisDay(
-            at: parts.ports.now(), in: parts.ports.zone)
+            limit: Self.maxEvents, at: parts.ports.now(), in: parts.ports.zone)
         return JSONResponse(["today": JSONValue(today), "memories": .array(memories.map(\.json))])
     }
 

@@ -45,15 +45,17 @@ extension LibraryFile: Stats {
     }
 
     public func review(of year: Int, at now: Date, in zone: TimeZone) async throws -> YearReview {
-        try await read { [statsBlocks] db in
+        // Another connection lists the books while this one counts.
+        async let books = read { db in try LibraryStatsQuery.finishedBooks(db, in: year) }
+        let (blocks, counts, goal) = try await read { [statsBlocks] db in
             let blocks = try statsBlocks.all(db, in: zone)
             let period = CalendarDay(year: year).map { Period($0) } ?? .all
             let counter = ReadBooksCounter(blocks: blocks.map(\.read), period: period, year: year)
-            return YearReview(
-                year: year, days: blocks.days, finishes: blocks.finishes, counts: try counter.count(db),
-                books: try LibraryStatsQuery.finishedBooks(db, in: year), yearlyGoal: try ownGoal(db, .yearlyGoal),
-                today: CalendarDay(now, in: zone))
+            return (blocks, try counter.count(db), try ownGoal(db, .yearlyGoal))
         }
+        return YearReview(
+            year: year, days: blocks.days, finishes: blocks.finishes, counts: counts, books: try await books,
+            yearlyGoal: goal, today: CalendarDay(now, in: zone))
     }
 
     public func goals(year: Int?, at now: Date, in zone: TimeZone) async throws -> Goals {

@@ -102,12 +102,14 @@ struct StatsBlock: Sendable, Equatable {
 
         var dates: [DateNumber] { [started, finished, stopped].compactMap(\.self) }
 
-        /// Returns false only if the reading was certainly neither started, ended nor going on on any of these days in
-        /// whatever year. Most readings of a library are left out by this check, which looks at no single year.
-        func mayBeRemembered(onAny days: [DateNumber.DayOfYear]) -> Bool {
+        /// Returns false only if the reading was certainly neither started nor ended on any of these days in whatever
+        /// year. Most readings of a library are left out by this check, which looks at no single year.
+        ///
+        /// - Parameter includesReading: true if the reading must not have been going on either.
+        func mayBeRemembered(onAny days: [DateNumber.DayOfYear], includesReading: Bool) -> Bool {
             days.contains { day in
                 if day == started?.dayOfYear || day == finished?.dayOfYear || day == stopped?.dayOfYear { return true }
-                guard let started else { return false }
+                guard includesReading, let started else { return false }
                 let next = started.next(day)
                 return isOpen || (finished ?? stopped).map { next < $0 } ?? false
             }

@@ -125,39 +125,65 @@ struct MemoriesQuery {
     let today: CalendarDay
 
     /// Returns memories, including those of books that were being read on this day.
-    func all(_ db: Database, limit: Int) throws -> [Memory] { try books(db, of: found(limit: limit) { _ in true }) }
+    func all(_ db: Database, limit: Int) throws -> [Memory] {
+        try books(db, of: found(limit: limit, includesReading: true))
+    }
 
     /// Returns only the memories of readings that were started, finished or stopped on this day.
     func dated(_ db: Database, limit: Int) throws -> [Memory] {
-        try books(db, of: found(limit: limit) { $0 != .reading })
+        try books(db, of: found(limit: limit, includesReading: false))
     }
 
-    private func books(_ db: Database, of found: [(copy: Int64, memory: Memory)]) throws -> [Memory] {
+    /// A memory without its book, because of very many only few are shown.
+    private struct Found {
+        var row: Int64
+        var copy: Int64
+        var day: CalendarDay
+        var event: Memory.Event
+        var yearsAgo: Int
+
+        /// Memories of few years ago come first; of one year, the most important ones.
+        static func precedes(_ one: Found, _ other: Found) -> Bool {
+            func rank(_ event: Memory.Event) -> Int { order.firstIndex(of: event) ?? 0 }
+            return (one.yearsAgo, rank(one.event), one.row) < (other.yearsAgo, rank(other.event), other.row)
+        }
+
+        private static let order: [Memory.Event] = [.finished, .stopped, .started, .reading]
+    }
+
+    private func books(_ db: Database, of found: [Found]) throws -> [Memory] {
         let books = try CountedBook.fetch(db, Array(Set(found.map(\.copy))))
-        return found.compactMap { copy, memory in
-            books[copy].map { Memory(book: $0, day: memory.day, event: memory.event, yearsAgo: memory.yearsAgo) }
+        return found.compactMap { one in
+            books[one.copy].map { Memory(book: $0, day: one.day, event: one.event, yearsAgo: one.yearsAgo) }
         }
     }
 
-    /// Returns the memories, which have no books yet, because only few memories are shown.
-    private func found(
-        limit: Int, _ isWanted: (Memory.Event) -> Bool
-    ) -> [(copy: Int64, memory: Memory)] {
-        let order: [Memory.Event] = [.finished, .stopped, .started, .reading]
+    /// - Parameter includesReading: true to include books that were being read on this day.
+    private func found(limit: Int, includesReading: Bool) -> [Found] {
         // On 28 February, the 29th of leap years may be remembered, too, and the reverse.
         let daysOfYear = (1...4).flatMap { Memory.days(of: today.year - $0, on: today) }
             .map { StatsBlock.DateNumber($0).dayOfYear }
-        var found: [(row: Int64, copy: Int64, rank: Int, memory: Memory)] = []
-        for reading in readings where reading.mayBeRemembered(onAny: daysOfYear) {
+        var found: [Found] = []
+        for reading in readings where reading.mayBeRemembered(onAny: daysOfYear, includesReading: includesReading) {
             let memories = Memory.memories(
                 of: Self.unknown, started: reading.started?.date, finished: reading.finished?.date,
                 stopped: reading.stopped?.date, isOpen: reading.isOpen, today: today)
-            for memory in memories where isWanted(memory.event) {
-                found.append((reading.row, reading.copy, order.firstIndex(of: memory.event) ?? 0, memory))
+            for memory in memories where includesReading || memory.event != .reading {
+                found.append(
+                    Found(
+                        row: reading.row, copy: reading.copy, day: memory.day, event: memory.event,
+                        yearsAgo: memory.yearsAgo))
             }
+            // A few are sorted many times faster than all.
+            if found.count / 2 > max(limit, Self.fewMemories) { found = first(limit, of: found) }
         }
-        found.sort { ($0.memory.yearsAgo, $0.rank, $0.row) < ($1.memory.yearsAgo, $1.rank, $1.row) }
-        return found.prefix(limit).map { ($0.copy, $0.memory) }
+        return first(limit, of: found)
+    }
+
+    private static let fewMemories = 100
+
+    private func first(_ limit: Int, of found: [Found]) -> [Found] {
+        Array(found.sorted(by: Found.precedes).prefix(max(0, limit)))
     }
 
     private static let unknown = CountedBook(
