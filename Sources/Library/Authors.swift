@@ -4,19 +4,7 @@ import GRDB
 
 extension LibraryFile: Authors {
     public func authors() async throws -> [Author] {
-        try await read { db in
-            let counts = try AuthorCounts(db)
-            let authors: [Author] = try db.rows(
-                "SELECT id, name, sortName FROM author ORDER BY folded, name, id"
-            ).compactMap { row in
-                guard let roles = counts.roles[row[0]] else { return nil }
-                return Author(
-                    name: row[1], books: counts.books[row[0]] ?? 0, roles: roles, correctedSortName: row[2])
-            }
-            guard try isOn(.authorsByFamilyName, db) else { return authors }
-            return authors.enumerated().map { (key: $1.sortName.searchFolded, place: $0) }
-                .sorted { ($0.key, $0.place) < ($1.key, $1.place) }.map { authors[$0.place] }
-        }
+        try await kept(.authors) { try await read { db in try sortedAuthors(db) } }
     }
 
     public func renameAuthor(_ name: String, to newName: String, at now: Date) async throws -> AuthorChange {
@@ -108,6 +96,19 @@ extension LibraryFile: Authors {
     }
 }
 
+private func sortedAuthors(_ db: Database) throws -> [Author] {
+    let counts = try AuthorCounts(db)
+    let authors: [Author] = try db.rows(
+        "SELECT id, name, sortName FROM author ORDER BY folded, name, id"
+    ).compactMap { row in
+        guard let roles = counts.roles[row[0]] else { return nil }
+        return Author(name: row[1], books: counts.books[row[0]] ?? 0, roles: roles, correctedSortName: row[2])
+    }
+    guard try isOn(.authorsByFamilyName, db) else { return authors }
+    return authors.enumerated().map { (key: $1.sortName.searchFolded, place: $0) }
+        .sorted { ($0.key, $0.place) < ($1.key, $1.place) }.map { authors[$0.place] }
+}
+
 /// The books of all authors, without books in the trash, counted in one pass over each table.
 private struct AuthorCounts {
     private(set) var books: [Int64: Int] = [:]
@@ -127,7 +128,7 @@ private struct AuthorCounts {
                 ofEdition.removeAll(keepingCapacity: true)
             }
             guard let count = copies[row[0]] else { return }
-            let (author, role): (Int64, Contributor.Role) = (row[1], try row.word("role"))
+            let (author, role): (Int64, Contributor.Role) = (row[1], try row.word("role", at: 2))
             if !ofEdition.contains(where: { $0.author == author }) { books[author, default: 0] += count }
             guard !ofEdition.contains(where: { $0.author == author && $0.role == role }) else { return }
             ofEdition.append((author, role))

@@ -6,8 +6,8 @@ extension LibraryFile {
     public func duplicates(
         for reasons: Set<DuplicateGroup.Reason>, limit: Int
     ) async throws -> Duplicates {
-        try await read { db in
-            let groups = try DuplicateQuery(db).finder().groups
+        let groups = try await kept(.duplicates) { try await read { db in try DuplicateQuery(db).finder().groups } }
+        return try await read { db in
             let counts = Dictionary(grouping: groups, by: \.reason).mapValues(\.count)
             let chosen = groups.lazy.filter { reasons.contains($0.reason) }.prefix(max(0, limit))
             let books = try StoredBook.fetch(
@@ -18,8 +18,10 @@ extension LibraryFile {
                 """, [jsonList(Set(chosen.flatMap(\.editions)))])
             let places = Dictionary(grouping: books.indices) { books[$0].editionRow }
             return Duplicates(
-                groups: chosen.map { group in
+                groups: chosen.compactMap { group in
                     let found = group.editions.flatMap { places[$0] ?? [] }.sorted().map { books[$0].book }
+                    // Another process may have removed books since the groups were found.
+                    guard found.count > 1 else { return nil }
                     return DuplicateGroup(
                         reason: group.reason,
                         books: found.filter { $0.edition.isbn != nil } + found.filter { $0.edition.isbn == nil })
@@ -80,12 +82,14 @@ struct DuplicateQuery {
 
     init(_ db: Database) { self.db = db }
 
-    /// Returns a finder with all editions that have a copy outside the trash.
+    /// Returns a finder with all editions outside the trash that may be in a group.
     func finder() throws -> DuplicateFinder<Int64> {
+        let candidates = jsonList(try self.candidates().sorted())
+        let isCandidate = "edition IN (SELECT value FROM json_each(?))"
         var copies: [Int64: Int] = [:]
-        try db.forEachRow("SELECT edition, count(*) FROM copy WHERE deleted IS NULL GROUP BY edition") {
-            copies[$0[0]] = $0[1]
-        }
+        try db.forEachRow(
+            "SELECT edition, count(*) FROM copy WHERE deleted IS NULL AND \(isCandidate) GROUP BY edition", [candidates]
+        ) { copies[$0[0]] = $0[1] }
         // Copies of which each is known to be another one count as one.
         try db.forEachRow(
             """
@@ -97,17 +101,24 @@ struct DuplicateQuery {
             let (edition, pairs): (Int64, Int) = (row[0], row[1])
             if let count = copies[edition], count * (count - 1) / 2 == pairs { copies[edition] = 1 }
         }
-        let authors = try firstAuthors()
+        var authors: [Int64: String] = [:]
+        try db.forEachRow(
+            """
+            SELECT edition, folded FROM editionAuthor JOIN author ON author.id = editionAuthor.author
+            WHERE role = 'author' AND \(isCandidate) ORDER BY edition, position
+            """, [candidates]
+        ) { if authors[$0[0]] == nil { authors[$0[0]] = WorkIdentity.author($0[1]) } }
         var works: [Int64: [String]] = [:]
-        try db.forEachRow("SELECT edition, value FROM identifier WHERE scheme = ?", [Metadata.workScheme]) {
-            works[$0[0], default: []].append($0[1])
-        }
+        try db.forEachRow(
+            "SELECT edition, value FROM identifier WHERE scheme = ? AND \(isCandidate)",
+            [Metadata.workScheme, candidates]
+        ) { works[$0[0], default: []].append($0[1]) }
         var finder = DuplicateFinder<Int64>()
         try db.forEachRow(
             """
             SELECT id, isbn IS NOT NULL, title, subtitle, seriesNumber, folded, language, substr(publishedDate, 1, 4)
-            FROM edition
-            """
+            FROM edition WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id
+            """, [candidates]
         ) { row in
             let edition: Int64 = row[0]
             guard let count = copies[edition] else { return }
@@ -122,6 +133,38 @@ struct DuplicateQuery {
             "SELECT DISTINCT one.edition, two.edition \(Self.distinct) AND one.edition <> two.edition"
         ) { finder.markDistinct($0[0], $0[1]) }
         return finder
+    }
+
+    /// Returns the editions that may be in a group, which are few: those with several copies, those that share a work's
+    /// identifier, and those of an author with titles that begin alike.
+    private func candidates() throws -> Set<Int64> {
+        var candidates = Set(
+            try db.rows(
+                """
+                SELECT edition FROM copy WHERE deleted IS NULL GROUP BY edition HAVING count(*) > 1
+                UNION
+                SELECT edition FROM identifier WHERE scheme = ?1 AND value IN (
+                    SELECT value FROM identifier WHERE scheme = ?1 GROUP BY value HAVING count(*) > 1)
+                """, [Metadata.workScheme]
+            ).map { $0[0] as Int64 })
+        var letters: [Int64: Int] = [:]
+        try db.forEachRow("SELECT id, folded FROM author") { letters[$0[0]] = WorkIdentity.letters(ofAuthor: $0[1]) }
+        var authors: [Int64: Int] = [:]
+        try db.forEachRow("SELECT edition, author FROM editionAuthor WHERE role = 'author' ORDER BY edition, position")
+        { if authors[$0[0]] == nil { authors[$0[0]] = letters[$0[1]] } }
+        var editions: [Int: Int64] = [:]
+        try db.forEachRow("SELECT id, folded FROM edition") { row in
+            let edition: Int64 = row[0]
+            let (first, second) = WorkIdentity.beginnings(of: row[1])
+            for word in [first, second].compactMap(\.self) {
+                var hasher = Hasher()
+                hasher.combine(word)
+                hasher.combine(authors[edition])
+                guard let other = editions.updateValue(edition, forKey: hasher.finalize()) else { continue }
+                candidates.formUnion([other, edition])
+            }
+        }
+        return candidates
     }
 
     /// The clauses for the copies, `one` and `two`, of the pairs that are not the same.
@@ -139,18 +182,6 @@ struct DuplicateQuery {
         let folded = title.searchFolded
         let rest = whole.utf8.dropFirst(folded.utf8.count + 1)
         return (folded, whole.utf8.starts(with: folded.utf8) ? String(Substring(rest)) : subtitle.searchFolded)
-    }
-
-    /// Returns the first author of each edition, as ``WorkIdentity/author(_:)`` returns it.
-    private func firstAuthors() throws -> [Int64: String] {
-        var names: [Int64: String] = [:]
-        try db.forEachRow("SELECT id, folded FROM author") { names[$0[0]] = WorkIdentity.author($0[1]) }
-        var authors: [Int64: String] = [:]
-        try db.forEachRow("SELECT edition, author FROM editionAuthor WHERE role = 'author' ORDER BY edition, position")
-        {
-            if authors[$0[0]] == nil { authors[$0[0]] = names[$0[1]] }
-        }
-        return authors
     }
 
     /// The maximum number of titles that are compared for one beginning. Titles that are equal to it come first.

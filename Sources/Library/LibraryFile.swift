@@ -31,6 +31,7 @@ public final class LibraryFile: Sendable {
     private let lockTimeout: LockTimeout
     let codeChecks: CodeCheckQueue
     let statsBlocks: StatsBlocks
+    let answers: KeptAnswers
     let lastUse: LastUseRecorder
     /// The instance that has opened the file, which stays open as long as an instance for another reader needs it;
     /// `nil` for that instance itself.
@@ -77,6 +78,7 @@ public final class LibraryFile: Sendable {
         self.zone = zone
         (shared, opener) = (SharedState(), nil)
         (holder, watches, codeChecks) = (UUID().uuidString.lowercased(), WatchConnections(), CodeCheckQueue())
+        answers = KeptAnswers(path: readOnlyReason == nil ? path : nil, watches)
         (statsBlocks, lastUse) = (StatsBlocks(), LastUseRecorder())
     }
 
@@ -87,7 +89,7 @@ public final class LibraryFile: Sendable {
         (lockTimeout, clock, zone) = (other.lockTimeout, other.clock, other.zone)
         (shared, opener, readerAccess) = (other.shared, other.opener ?? other, access)
         (holder, watches, codeChecks) = (other.holder, other.watches, other.codeChecks)
-        (statsBlocks, lastUse) = (other.statsBlocks, other.lastUse)
+        (statsBlocks, answers, lastUse) = (other.statsBlocks, other.answers, other.lastUse)
     }
 
     /// Returns an instance of this open library that reads and writes what is another reader's own.

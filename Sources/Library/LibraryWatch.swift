@@ -50,7 +50,7 @@ extension LibraryFile: LibraryWatch {
 }
 
 /// Polls one file for changes.
-private struct FileWatcher {
+struct FileWatcher: Sendable {
     let path: String
     let connections: WatchConnections
     private var connection: DatabaseQueue?

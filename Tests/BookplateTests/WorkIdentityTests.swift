@@ -48,6 +48,19 @@ import Testing
         #expect(one.key == two.key)
     }
 
+    @Test(arguments: same.indices) func `shares the beginning of the title and the letters of the author`(index: Int) {
+        let beginnings = [Self.same[index].0, Self.same[index].1].map { record in
+            let words = [record.title, record.subtitle].compactMap { $0?.searchFolded }.joined(separator: " ")
+            let (first, second) = WorkIdentity.beginnings(of: words)
+            return Set([first, second].compactMap(\.self))
+        }
+        #expect(!beginnings[0].isDisjoint(with: beginnings[1]))
+        let letters = [Self.same[index].0, Self.same[index].1].map {
+            WorkIdentity.letters(ofAuthor: $0.author?.searchFolded ?? "")
+        }
+        #expect(letters[0] == letters[1])
+    }
+
     @Test(arguments: different.indices) func `is not the same for other works`(index: Int) throws {
         let (one, two) = try (#require(identity(Self.different[index].0)), #require(identity(Self.different[index].1)))
         #expect(!one.matches(two) && !two.matches(one))

@@ -177,6 +177,34 @@ import Testing
         #expect(try await found(nil, Metadata()) == [])
     }
 
+    @Test func `of a large library are those among all of its editions`() async throws {
+        let folder = Folder()
+        try await copyMadeLibrary(to: folder("library.sqlite"), copies: 1500, seed: 8)
+        let made = try LibraryFile.open(at: folder("library.sqlite"))
+        var query = BookQuery()
+        query.limit = .max
+        let books = try await made.books(matching: query).books
+        let copies = Dictionary(grouping: books, by: \.edition.id)
+        let rows = try await made.read { db in
+            try db.rows("SELECT uuid FROM edition ORDER BY id").map { $0[0] as String }
+        }
+        var finder = DuplicateFinder<ID<Edition>>()
+        for edition in rows.compactMap({ copies[ID(rawValue: $0)]?.first?.edition }) {
+            finder.add(
+                edition.id, hasISBN: edition.isbn != nil, copies: copies[edition.id]?.count ?? 0,
+                WorkIdentity(edition.metadata), works: edition.metadata.identifiers[Metadata.workScheme] ?? [],
+                language: edition.metadata.language, year: edition.metadata.publishedDate.map { "\($0.year)" })
+        }
+        let found = try await made.duplicates(for: Set(DuplicateGroup.Reason.allCases), limit: .max).groups
+        func text(_ reason: DuplicateGroup.Reason, _ editions: [ID<Edition>]) -> String {
+            "\(reason) \(Set(editions).map(\.rawValue).sorted())"
+        }
+        #expect(found.count > 20)
+        #expect(
+            found.map { text($0.reason, $0.books.map(\.edition.id)) }
+                == finder.groups.map { text($0.reason, $0.editions) })
+    }
+
     @Test func `of each book of a large library are those whose works match`() async throws {
         let folder = Folder()
         try await copyMadeLibrary(to: folder("library.sqlite"), copies: 400, seed: 7)

@@ -38,8 +38,10 @@ public struct WorkIdentity: Sendable, Equatable {
         let words = Self.withoutArticle(Self.words(of: main))
         guard !words.isEmpty else { return nil }
         key = Key(title: words.joined(separator: " "), author: author)
-        let details = [rest, foldedSubtitle.map { $0[...] }].compactMap { $0.map(Self.words)?.joined(separator: " ") }
-            .filter { !$0.isEmpty }
+        let details = [rest, foldedSubtitle.map { $0[...] }].compactMap {
+            $0.map { Self.words(of: $0).joined(separator: " ") }
+        }
+        .filter { !$0.isEmpty }
         subtitle = Set(details).count == 1 ? details[0] : details.isEmpty ? nil : details.joined(separator: " ")
         let number = seriesNumber?.lowercased() ?? ""
         self.seriesNumber = number.isEmpty ? nil : number
@@ -78,6 +80,23 @@ extension WorkIdentity {
         return (title[...], nil)
     }
 
+    /// Returns hash values of the beginning of a book's title: that of the first word and, if this is an article, that
+    /// of the second one. Matching identities have at least one of them in common. They are computed many times faster
+    /// than an identity.
+    ///
+    /// - Parameter folded: the folded title; a subtitle may follow it.
+    package static func beginnings(of folded: String) -> (first: Int, second: Int?) {
+        var words = words(of: folded[...], maxCount: 2).makeIterator()
+        guard let first = words.next() else { return (0, nil) }
+        return (first.hashValue, articles.contains(first) ? words.next()?.hashValue : nil)
+    }
+
+    /// Returns a hash value of the letters of a folded author's name, in whatever order they are. Names that
+    /// ``author(_:)`` makes equal have the same one.
+    package static func letters(ofAuthor folded: String) -> Int {
+        folded.unicodeScalars.reduce(0) { isSeparator($1) ? $0 : $0 &+ $1.hashValue }
+    }
+
     /// Returns the words of a folded author's name, with initials written together: "Tolkien, J. R. R." and
     /// "J.R.R. Tolkien" both give "jrr tolkien".
     package static func author(_ folded: String?) -> String {
@@ -109,14 +128,19 @@ extension WorkIdentity {
 
     /// Splits a folded text into its words. Scalars are compared, not characters, for speed: there may be a hundred
     /// thousand titles.
-    private static func words(of text: Substring) -> [Substring] {
-        text.unicodeScalars.split { scalar in
-            switch scalar.value {
-            case 0x30...0x39, 0x61...0x7A: false
-            case 0..<0x80: true
-            default: !scalar.properties.isAlphabetic && scalar.properties.numericType == nil
-            }
-        }.map { Substring($0) }
+    ///
+    /// - Parameter maxCount: the number of words after which the rest of the text is not looked at.
+    private static func words(of text: Substring, maxCount: Int = .max) -> [Substring] {
+        text.unicodeScalars.split(maxSplits: maxCount, whereSeparator: isSeparator).prefix(maxCount)
+            .map { Substring($0) }
+    }
+
+    private static func isSeparator(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0x30...0x39, 0x61...0x7A: false
+        case 0..<0x80: true
+        default: !scalar.properties.isAlphabetic && scalar.properties.numericType == nil
+        }
     }
 }
 

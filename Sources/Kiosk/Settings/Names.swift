@@ -37,10 +37,10 @@ struct NamesPage: Sendable {
                     "renameLabel": texts("settings.renameNamed", ["name": entry.name]),
                     "selectLabel": texts("settings.selectNamed", ["name": entry.name]),
                 ]
-                if let sortName = entry.sortName {
-                    view["sortName"] = sortName
+                if let author = entry.author {
+                    view["sortName"] = author.sortName
                     view["sortLabel"] = texts("settings.sortNamed", ["name": entry.name])
-                    if entry.isSortNameCorrected { view["isCorrected"] = true }
+                    if author.correctedSortName != nil { view["isCorrected"] = true }
                 }
                 return view
             },
@@ -59,18 +59,12 @@ struct NamesPage: Sendable {
     private struct Entry {
         var name: String
         var books: Int
-        /// The sort name of an author.
-        var sortName: String?
-        var isSortNameCorrected = false
+        var author: Author?
     }
 
     private func names(_ list: NameList, _ library: any KioskLibrary) async throws -> [Entry] {
         guard let kind = list.kind else {
-            return try await library.authors().map { author in
-                Entry(
-                    name: author.name, books: author.books, sortName: author.sortName,
-                    isSortNameCorrected: author.correctedSortName != nil)
-            }
+            return try await library.authors().map { Entry(name: $0.name, books: $0.books, author: $0) }
         }
         return try await library.labels(kind).map { Entry(name: $0.name, books: $0.books) }
     }

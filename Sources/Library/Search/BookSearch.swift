@@ -17,19 +17,23 @@ extension LibraryFile: Search {
 
     public func facets(matching query: BookQuery, countsAuthors: Bool) async throws -> BookFacets {
         guard query.text.isEmpty || query.hasWords else { return BookFacets() }
-        // Counting reads more rows than anything else does, so two connections count one half of the books each.
-        let halves = try await read { db in try FacetCounter.halves(db) }
-        @Sendable func count(_ copies: ClosedRange<Int64>) async throws -> FacetCounter.Counts {
-            try await read { db in try FacetCounter(db, query).count(copies, countsAuthors: countsAuthors) }
+        return try await kept(.facets(query, countsAuthors: countsAuthors)) {
+            // Counting reads more rows than anything else does, so two connections count one half of the books each.
+            let halves = try await read { db in try FacetCounter.halves(db) }
+            @Sendable func count(_ copies: ClosedRange<Int64>) async throws -> FacetCounter.Counts {
+                try await read { db in try FacetCounter(db, query).count(copies, countsAuthors: countsAuthors) }
+            }
+            async let first = count(halves[0])
+            let second = try await count(halves[1])
+            let counts = try await first + second
+            return try await read { db in try FacetCounter(db, query).facets(counts) }
         }
-        async let first = count(halves[0])
-        let second = try await count(halves[1])
-        let counts = try await first + second
-        return try await read { db in try FacetCounter(db, query).facets(counts) }
     }
 
     public func counts(of facet: NamedFacet, matching query: BookQuery, limit: Int) async throws -> [NameCount] {
-        try await read { db in try FacetCounter(db, query).counts(of: facet, limit) }
+        try await kept(.names(facet, query, limit: limit)) {
+            try await read { db in try FacetCounter(db, query).counts(of: facet, limit) }
+        }
     }
 
     public func suggestions(for kind: NameKind, beginning: String, limit: Int) async throws -> [NameCount] {
