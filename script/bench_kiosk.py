@@ -119,10 +119,10 @@ def bench_pages(scan, library, rounds=9, limit=100):
     book = next(hit for hit in hits if hit["isbn13"] and hit["pageCount"] and hit["pageCount"] > 10 * rounds)
     series = urllib.parse.quote(next(hit["series"] for hit in hits if hit.get("series")))
     pages = ["/home", "/stats", "/stats?period=all", "/stats/timeline", "/year/2024", "/library", "/library?q=the+garden", "/library?status=reading&sort=title",
-             "/library?sort=author", "/library?year=1990..2010&format=paperback", f"/library?series={series}", f"/series?name={series}", "/library/filters",
+             "/library?sort=author", "/library?year=1990..2010&format=physical", f"/library?series={series}", f"/series?name={series}", "/library/filters",
              "/library/filters?q=the+garden", "/library/filters/author", "/library/filters/series", "/library/filters/publisher", "/library/tidy",
              f"/books/{book['id']}", "/scan", "/intake", "/changes", "/settings", "/settings/authors", "/api/home", "/api/stats", "/api/stats/on-this-day",
-             "/api/books/letters?sort=title", "/api/books/letters?sort=author", "/api/suggestions?kind=series&q=the"]
+             "/api/books/letters?sort=title", "/api/books/letters?sort=author", "/api/suggestions?kind=series&beginning=the"]
     environment = dict(os.environ, BOOKPLATE_OFFLINE="1", BOOKPLATE_LIBRARY=library, HOME=home.name)
 
     def ask(path):
