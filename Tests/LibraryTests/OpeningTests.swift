@@ -32,6 +32,30 @@ import Testing
         #expect(names(in: folder("deep/er")) == ["library.sqlite"])
     }
 
+    @Test func `new libraries have ids of their own`() async throws {
+        let libraries = try [
+            LibraryFile.inMemory(), .open(at: folder("one.sqlite")), .open(at: folder("two.sqlite")),
+        ]
+        var texts: [[String]] = []
+        for library in libraries {
+            texts += [
+                try await library.read { db in
+                    let tables = try db.rows("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")
+                        .map { $0[0] as String }.filter { $0 != "sqlite_schema" && $0 != "grdb_migrations" }
+                    return try tables.flatMap { table in
+                        try db.rows("SELECT * FROM \"\(table)\"").flatMap { row in
+                            row.databaseValues.compactMap { String.fromDatabaseValue($0) }.map { "\(table): \($0)" }
+                        }
+                    }
+                }
+            ]
+        }
+        // The ids of the library and of its first reader.
+        let ids = texts.map { Set($0.filter { $0.contains(/: [0-9a-f-]{8,}$/) }) }
+        #expect(ids.map(\.count) == [2, 2, 2])
+        #expect(Set(ids.joined()).count == 6)
+    }
+
     @Test func `a library in a group's folder is open to the group`() async throws {
         chmod(folder.path, 0o770)
         let library = try LibraryFile.open(at: folder("library.sqlite"))

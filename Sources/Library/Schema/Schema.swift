@@ -1,3 +1,4 @@
+import Bookplate
 import GRDB
 
 /// The versions of the schema. A migration that has been released must never be edited. Append another migration
@@ -49,6 +50,33 @@ enum Schema {
     static func migrate(_ database: any DatabaseWriter, upTo version: Int = Schema.version) throws {
         let stored = try database.read(storedVersion)
         guard stored < version else { return }
+        if stored == 0, version == Schema.version {
+            try copyNew(to: database)
+        } else {
+            try runMigrations(on: database, from: stored, upTo: version)
+        }
+    }
+
+    /// A library without books, in memory. Every new library is a copy of it, because the migrations take a tenth of a
+    /// second.
+    private static let new = Result {
+        let queue = try DatabaseQueue(configuration: LibraryFile.configuration())
+        try runMigrations(on: queue, from: 0, upTo: version)
+        return queue
+    }
+
+    /// Makes a new library, with ids of its own, in one transaction.
+    private static func copyNew(to database: any DatabaseWriter) throws {
+        try new.get().writeWithoutTransaction { new in
+            try new.run("UPDATE identity SET id = ?", [LibraryFile.newIdentity()])
+            try new.run("UPDATE reader SET uuid = ?", [ID<Reader>().rawValue])
+            try database.writeWithoutTransaction { try new.backup(to: $0) }
+        }
+    }
+
+    private static func runMigrations(
+        on database: any DatabaseWriter, from stored: Int, upTo version: Int
+    ) throws {
         var migrator = DatabaseMigrator()
         if stored == 0 {
             migrator.registerMigration(migrations[0].name) { db in
