@@ -1,4 +1,5 @@
 import Bookplate
+import FoundationEssentials
 import GRDB
 import Synchronization
 
@@ -9,6 +10,8 @@ final class KeptAnswers: Sendable {
     enum Question: Sendable, Equatable {
         case facets(BookQuery, countsAuthors: Bool)
         case names(NamedFacet, BookQuery, limit: Int)
+        case readBooks(Period, monthsOf: Int, TimeZone)
+        case memories(of: CalendarDay, limit: Int, TimeZone)
         case duplicates
         case authors
     }

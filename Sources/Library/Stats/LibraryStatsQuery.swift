@@ -38,9 +38,11 @@ extension LibraryFile: Stats {
     }
 
     public func readBooks(in period: Period, monthsOf year: Int, zone: TimeZone) async throws -> ReadBooks {
-        try await read { [statsBlocks] db in
-            let blocks = try statsBlocks.all(db, in: zone).map(\.read)
-            return try ReadBooksCounter(blocks: blocks, period: period, year: year).count(db)
+        try await kept(.readBooks(period, monthsOf: year, zone)) {
+            try await read { [statsBlocks] db in
+                let blocks = try statsBlocks.all(db, in: zone).map(\.read)
+                return try ReadBooksCounter(blocks: blocks, period: period, year: year).count(db)
+            }
         }
     }
 
@@ -78,9 +80,12 @@ extension LibraryFile: Stats {
     }
 
     public func onThisDay(limit: Int, at now: Date, in zone: TimeZone) async throws -> [Memory] {
-        try await read { [statsBlocks] db in
-            let readings = try statsBlocks.readings(db, in: zone)
-            return try MemoriesQuery(readings: readings, today: CalendarDay(now, in: zone)).all(db, limit: limit)
+        let today = CalendarDay(now, in: zone)
+        return try await kept(.memories(of: today, limit: limit, zone)) {
+            try await read { [statsBlocks] db in
+                let readings = try statsBlocks.readings(db, in: zone)
+                return try MemoriesQuery(readings: readings, today: today).all(db, limit: limit)
+            }
         }
     }
 

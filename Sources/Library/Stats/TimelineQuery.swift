@@ -141,11 +141,17 @@ struct MemoriesQuery {
         var day: CalendarDay
         var event: Memory.Event
         var yearsAgo: Int
+        private let rank: Int
+
+        init(_ memory: Memory, of reading: StatsBlock.DatedReading) {
+            (row, copy) = (reading.row, reading.copy)
+            (day, event, yearsAgo) = (memory.day, memory.event, memory.yearsAgo)
+            rank = Self.order.firstIndex(of: memory.event) ?? 0
+        }
 
         /// Memories of few years ago come first; of one year, the most important ones.
         static func precedes(_ one: Found, _ other: Found) -> Bool {
-            func rank(_ event: Memory.Event) -> Int { order.firstIndex(of: event) ?? 0 }
-            return (one.yearsAgo, rank(one.event), one.row) < (other.yearsAgo, rank(other.event), other.row)
+            (one.yearsAgo, one.rank, one.row) < (other.yearsAgo, other.rank, other.row)
         }
 
         private static let order: [Memory.Event] = [.finished, .stopped, .started, .reading]
@@ -169,10 +175,7 @@ struct MemoriesQuery {
                 of: Self.unknown, started: reading.started?.date, finished: reading.finished?.date,
                 stopped: reading.stopped?.date, isOpen: reading.isOpen, today: today)
             for memory in memories where includesReading || memory.event != .reading {
-                found.append(
-                    Found(
-                        row: reading.row, copy: reading.copy, day: memory.day, event: memory.event,
-                        yearsAgo: memory.yearsAgo))
+                found.append(Found(memory, of: reading))
             }
             // A few are sorted many times faster than all.
             if found.count / 2 > max(limit, Self.fewMemories) { found = first(limit, of: found) }
