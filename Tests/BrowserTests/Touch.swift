@@ -37,8 +37,9 @@ extension Browser {
     }
 
     private func tap(at target: String, of selector: String = "a message", isHeld: Bool = false) async throws {
-        let place = target.split(separator: " ").compactMap { Double($0) }
-        try #require(place.count == 2, "\(selector) \(target)")
+        let place = target.trimmingPrefix("message ").split(separator: " ").compactMap { Double($0) }
+        // A reason may contain numbers too.
+        try #require(target.wholeMatch(of: /(message )?[0-9.]+ [0-9.]+/) != nil, "\(selector) \(target)")
         try await driver.devTools(
             "Input.dispatchTouchEvent", ["type": "touchStart", "touchPoints": [["x": place[0], "y": place[1]]]])
         if isHeld { try await wait("the variants", until: "document.querySelector('#keyboard .more')") }

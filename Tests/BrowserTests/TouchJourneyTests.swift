@@ -26,6 +26,39 @@ extension `In a browser` {
             }
         }
 
+        @Test func `a person types a number at the shelf, saves its book, sets a goal and sees the year's figures`()
+            async throws
+        {
+            try await visit("home") { kiosk, browser, _ in
+                try await browser.withTouchScreen {
+                    try await browser.touch("#tabs [href='/scan']")
+                    try await browser.wait("Scan", until: "location.pathname === '/scan'")
+                    try await browser.ready()
+                    try await browser.touch("#keypad-open")
+                    for digit in "9780141439518" { try await browser.touch("[data-digit='\(digit)']") }
+                    try await browser.touch("#keypad-take")
+                    try await browser.wait(
+                        "the book",
+                        until: "document.querySelector('#card [data-slot=title]').textContent.startsWith('Pride')")
+                    try await browser.ready()
+                    try await browser.touch("#save-all")
+                    try await browser.wait("saved", until: "document.querySelector('#card.look-done #card-book')")
+                    #expect(try await kiosk.titles() == ["Pride and prejudice"])
+
+                    try await browser.touch("#tabs [href='/settings']")
+                    try await browser.wait("Settings", until: "document.querySelector('#set-yearlyGoal')")
+                    try await browser.ready()
+                    try await browser.touch("#set-yearlyGoal", andType: "24")
+                    try await browser.wait("the message", until: "document.querySelector('.toast')")
+
+                    try await browser.touch("#tabs [href='/stats']")
+                    try await browser.wait("Stats", until: "location.pathname === '/stats'")
+                    try await browser.ready()
+                    #expect(try await browser.value("document.querySelector('main').innerText.includes('24')") == true)
+                }
+            }
+        }
+
         private func addByHand(_ browser: Browser) async throws {
             try await browser.touch(".home [href='/add']")
             try await browser.wait(
