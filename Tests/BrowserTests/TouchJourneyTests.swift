@@ -54,7 +54,8 @@ extension `In a browser` {
                     try await browser.touch("#tabs [href='/stats']")
                     try await browser.wait("Stats", until: "location.pathname === '/stats'")
                     try await browser.ready()
-                    #expect(try await browser.value("document.querySelector('main').innerText.includes('24')") == true)
+                    #expect(
+                        try await browser.value("document.querySelector('main').innerText.includes('of 24')") == true)
                 }
             }
         }

@@ -21,6 +21,15 @@ import Testing
         }
     }
 
+    /// Opens a generated library, and returns it with all its books.
+    private func library(in folder: Folder, copies: Int, seed: UInt64) async throws -> (LibraryFile, [Book]) {
+        try await copyMadeLibrary(to: folder("library.sqlite"), copies: copies, seed: seed)
+        let made = try LibraryFile.open(at: folder("library.sqlite"))
+        var query = BookQuery()
+        query.limit = .max
+        return (made, try await made.books(matching: query).books)
+    }
+
     private func saveCopies() async throws {
         try await library.save(dune, record("Dune"))
         _ = try await library.add([confirmed(dune, record("Dune"), anotherCopy: true)], at: noon)
@@ -179,11 +188,7 @@ import Testing
 
     @Test func `of a large library are those among all of its editions`() async throws {
         let folder = Folder()
-        try await copyMadeLibrary(to: folder("library.sqlite"), copies: 1500, seed: 8)
-        let made = try LibraryFile.open(at: folder("library.sqlite"))
-        var query = BookQuery()
-        query.limit = .max
-        let books = try await made.books(matching: query).books
+        let (made, books) = try await library(in: folder, copies: 1500, seed: 8)
         let copies = Dictionary(grouping: books, by: \.edition.id)
         let rows = try await made.read { db in
             try db.rows("SELECT uuid FROM edition ORDER BY id").map { $0[0] as String }
@@ -207,11 +212,7 @@ import Testing
 
     @Test func `of each book of a large library are those whose works match`() async throws {
         let folder = Folder()
-        try await copyMadeLibrary(to: folder("library.sqlite"), copies: 400, seed: 7)
-        let made = try LibraryFile.open(at: folder("library.sqlite"))
-        var query = BookQuery()
-        query.limit = .max
-        let books = try await made.books(matching: query).books
+        let (made, books) = try await library(in: folder, copies: 400, seed: 7)
         for book in books.prefix(40) {
             let identity = try #require(WorkIdentity(book.edition.metadata))
             let wanted = books.filter { WorkIdentity($0.edition.metadata)?.matches(identity) == true }

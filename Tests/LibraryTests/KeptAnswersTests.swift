@@ -10,35 +10,37 @@ import Testing
     private let folder = Folder()
     private var path: String { folder("library.sqlite") }
 
-    /// Returns the answers to all questions that are kept, in short.
+    /// Returns the answers to questions about the whole library, in short.
     private func answers(_ library: LibraryFile) async throws -> [String] {
         let query = BookQuery()
         let facets = try await library.facets(matching: query)
         let publishers = try await library.counts(of: .publisher, matching: query, limit: 9)
         let duplicates = try await library.duplicates(for: Set(DuplicateGroup.Reason.allCases), limit: 9)
         let authors = try await library.authors()
+        let read = try await library.readBooks(in: .all, monthsOf: 2026, zone: .gmt)
         return [
             "\(facets.total)", publishers.map { "\($0.name) \($0.count)" }.joined(separator: ", "),
             duplicates.groups.map { "\($0.books.count) of \($0.books[0].displayTitle)" }.joined(separator: ", "),
-            authors.map { "\($0.name) \($0.books)" }.joined(separator: ", "),
+            authors.map { "\($0.name) \($0.books)" }.joined(separator: ", "), "\(read.all.books) read",
         ]
     }
 
     private func save(_ title: String, in library: LibraryFile) async throws {
-        try await library.save(nil, record(title, by: ["Frank Herbert"]) { $0.publisher = "Ace" })
+        let record = record(title, by: ["Frank Herbert"]) { $0.publisher = "Ace" }
+        _ = try await library.add([confirmed(nil, record, preset: Preset(status: .read))], at: noon)
     }
 
     @Test func `are computed again after a change of this process or of another one`() async throws {
         let (library, other) = (try LibraryFile.open(at: path), try LibraryFile.open(at: path))
-        #expect(try await answers(library) == ["0", "", "", ""])
+        #expect(try await answers(library) == ["0", "", "", "", "0 read"])
         try await save("Dune", in: library)
-        #expect(try await answers(library) == ["1", "Ace 1", "", "Frank Herbert 1"])
+        #expect(try await answers(library) == ["1", "Ace 1", "", "Frank Herbert 1", "1 read"])
         try await save("Dune", in: other)
-        #expect(try await answers(library) == ["2", "Ace 2", "2 of Dune", "Frank Herbert 2"])
+        #expect(try await answers(library) == ["2", "Ace 2", "2 of Dune", "Frank Herbert 2", "2 read"])
         let change = try #require(try await library.lastChange())
         _ = try await library.undo(change.id, at: noon)
-        #expect(try await answers(library) == ["1", "Ace 1", "", "Frank Herbert 1"])
-        #expect(try await answers(other) == ["1", "Ace 1", "", "Frank Herbert 1"])
+        #expect(try await answers(library) == ["1", "Ace 1", "", "Frank Herbert 1", "1 read"])
+        #expect(try await answers(other) == ["1", "Ace 1", "", "Frank Herbert 1", "1 read"])
     }
 
     @Test func `are not computed again as long as nothing changes`() async throws {
