@@ -8,6 +8,8 @@ import SystemPackage
 package enum Interrupts {
     private struct State {
         var isListening = false
+        /// True from the moment at which a signal begins to end the program.
+        var isEnding = false
         // Every value here begins as zeros, that is false or nil: the optimiser of Swift 6.3.1 stores zeros in a global
         // `Mutex`, whatever its value is. An optional number would be 0 instead of nil, and an empty closure would end
         // the program when it is called.
@@ -70,6 +72,13 @@ package enum Interrupts {
         release?()
     }
 
+    /// Returns at once unless a signal is ending the program; in that case it never returns. Call it before the program
+    /// ends in another way: what ``onEnd(_:)`` releases may make the running command fail, and the exit status has to
+    /// be that of the signal.
+    package static func waitIfEnding() {
+        while state.withLock({ $0.isEnding }) { pause() }
+    }
+
     /// Sets the terminal to restore when a signal ends the program; nil if no terminal needs to be restored.
     static func restoreOnSignal(terminal: FileDescriptor?, to settings: termios) {
         guard let terminal else { return state.withLock { $0.restore = nil } }
@@ -114,6 +123,7 @@ package enum Interrupts {
 
     private static func end(by number: Int32) {
         let message: String? = state.withLock { state in
+            state.isEnding = true
             state.leave?()
             state.restore?()
             return state.lastMessage?()

@@ -145,8 +145,8 @@ import Testing
 
     @Test(arguments: [(SIGINT, "\u{03}"), (SIGTERM, nil)] as [(Int32, String?)])
     func `is removed when the program is interrupted`(signal: Int32, key: String?) throws {
-        // The shell waits for the person at the terminal.
-        try withEditor("echo ready; read line") { scan, place in
+        // The shell waits for the person at the terminal. To remove so many files takes longer than the editor to end.
+        try withEditor("cd \"${1%/*}\" && touch $(seq 20000); echo ready; read line") { scan, place in
             let terminal = try PseudoTerminal(scan, "library edit dune")
             try terminal.wait(for: "ready")
             #expect(try FileManager.default.contentsOfDirectory(atPath: place.path).count == 1)

@@ -68,6 +68,7 @@ struct Scan: AsyncParsableCommand {
         } catch {
             failure = error
         }
+        Interrupts.waitIfEnding()
         // The error is printed before the backup, which takes some time for a large library.
         let error = failure.flatMap { exitCode(for: $0) == .failure ? CommandError(describing: $0) : nil }
         Output.shared.showStatus("")
