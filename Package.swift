@@ -8,6 +8,8 @@ import PackageDescription
 let domain: Target.Dependency = "Bookplate"
 let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
 let system: Target.Dependency = .product(name: "SystemPackage", package: "swift-system")
+let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
+let x509: Target.Dependency = .product(name: "X509", package: "swift-certificates")
 
 // Modules that process pixels, and those that fold and sort the texts of large libraries, are optimised even in a debug
 // build. Otherwise every test would need seconds per photo, or per library.
@@ -30,6 +32,11 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        // TLS for the service, and the certificates of a station's own authority.
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+        .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
+        .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         // Descriptors, error numbers and calls that a signal interrupts.
         .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
     ],
@@ -68,10 +75,15 @@ let package = Package(
         .target(name: "Processes", dependencies: [system, "SystemCalls", "CProcess"]),
         .target(name: "PrintedText", dependencies: [domain, "Processes"], swiftSettings: optimized),
         .target(name: "HTTP", dependencies: [domain, "CCurl"]),
+        .target(
+            name: "Certificates",
+            dependencies: [
+                domain, "SystemCalls", system, crypto, x509, .product(name: "SwiftASN1", package: "swift-asn1"),
+            ]),
         .target(name: "Lookup", dependencies: [domain, "SystemCalls", "HTTP", "CZlib", "CXML", grdb, system]),
         .target(name: "Hub", dependencies: [domain, "SystemCalls", "HTTP"]),
         .target(
-            name: "Library", dependencies: [domain, "Async", "SystemCalls", grdb, system, "CCrypt"],
+            name: "Library", dependencies: [domain, "Async", "SystemCalls", grdb, system, crypto, "CCrypt"],
             swiftSettings: optimized),
         .target(name: "Exchange", dependencies: [domain]),
         // Tools with which tasks of several modules wait: bursts, a semaphore, a time limit.
@@ -89,15 +101,16 @@ let package = Package(
                 domain, "Async", "Station", "CZlib", "CQREncode", .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "Mustache", package: "swift-mustache"), .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(name: "Logging", package: "swift-log"), crypto,
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
             resources: [.copy("Web")]),
         .executableTarget(
             name: "ScanCommand",
             dependencies: [
-                domain, "Async", "Capture", "Decoder", "PrintedText", "Processes", "Lookup", "Library", "Exchange",
-                "Station", "Terminal", "Kiosk", "Hub", "CProcess", system, "SystemCalls",
+                domain, "Async", "Capture", "Certificates", "Decoder", "PrintedText", "Processes", "Lookup", "Library",
+                "Exchange", "Station", "Terminal", "Kiosk", "Hub", "CProcess", system, "SystemCalls",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
@@ -137,6 +150,8 @@ let package = Package(
         .executableTarget(name: "ConfinementProbe", dependencies: ["Processes"], path: "Tests/ConfinementProbe"),
         .testTarget(name: "ProcessesTests", dependencies: ["Processes", "ConfinementProbe"]),
         .testTarget(name: "HTTPTests", dependencies: ["HTTP", "FaultServer", "TestTools"]),
+        .testTarget(
+            name: "CertificatesTests", dependencies: [domain, "Certificates", "SystemCalls", "TestTools"]),
         // Generates libraries of any size, each from a number; for tests and benches.
         .target(
             name: "LibraryMaker", dependencies: [domain, "Library", "TestTools", grdb], path: "Tests/LibraryMaker"),
@@ -154,14 +169,17 @@ let package = Package(
         .testTarget(
             name: "HubTests",
             dependencies: [
-                domain, "Async", "Hub", "HTTP", "Station", "SystemCalls", "Library", "Kiosk", "ScanCommand",
+                domain, "Async", "Certificates", "Hub", "HTTP", "Station", "SystemCalls", "Library", "Kiosk",
+                "ScanCommand",
                 "FaultServer", "TestTools",
                 .product(name: "Logging", package: "swift-log"), grdb,
             ]),
         .testTarget(
             name: "KioskTests",
             dependencies: [
-                domain, "Async", "Kiosk", "Processes", "Station", "Library", "LibraryMaker", "TestTools", "ZBarPeer",
+                domain, "Async", "Certificates", "Kiosk", "Processes", "Station", "Library", "LibraryMaker",
+                "TestTools",
+                "ZBarPeer",
                 .product(name: "Hummingbird", package: "hummingbird"), .product(name: "Logging", package: "swift-log"),
             ]),
         .testTarget(

@@ -8,7 +8,9 @@ public final class SharedValue<Value: Sendable>: Sendable {
 
     public var value: Value { mutex.withLock { $0 } }
 
-    public func withLock(_ change: (inout Value) -> Void) { mutex.withLock { change(&$0) } }
+    @discardableResult public func withLock<Result: Sendable>(_ change: (inout Value) -> Result) -> Result {
+        mutex.withLock { change(&$0) }
+    }
 
     /// Replaces the value.
     ///

@@ -11,9 +11,14 @@ public final class HTTPClient: Sendable {
 
     /// - Parameters:
     ///   - userAgent: the value of the User-Agent header.
-    ///   - certificateFile: a PEM file with the certificate authorities to trust instead of the system's.
-    public init(userAgent: String, certificateFile: String? = nil) {
-        loop = TransferLoop(identity: Identity(userAgent: userAgent, certificateFile: certificateFile))
+    ///   - trust: the certificate authorities that may vouch for servers.
+    public init(userAgent: String, trust: TrustedAuthorities) {
+        loop = TransferLoop(identity: Identity(userAgent: userAgent, trust: trust))
+    }
+
+    /// - Parameter certificateFile: a PEM file with the certificate authorities to trust instead of the system's.
+    public convenience init(userAgent: String, certificateFile: String? = nil) {
+        self.init(userAgent: userAgent, trust: certificateFile.map { .file($0) } ?? .system)
     }
 
     deinit { loop.stop() }
@@ -21,7 +26,7 @@ public final class HTTPClient: Sendable {
     /// The user agent of the client, and the certificate authorities that it trusts.
     struct Identity: Sendable {
         var userAgent: String
-        var certificateFile: String?
+        var trust: TrustedAuthorities
     }
 
     /// Sends a request once. Cancelling the task ends the transfer within milliseconds.
@@ -35,6 +40,17 @@ public final class HTTPClient: Sendable {
         }
         return try result.get()
     }
+}
+
+/// The certificate authorities that a client trusts.
+public enum TrustedAuthorities: Sendable, Equatable {
+    case system
+    /// Those in a PEM file, instead of the system's.
+    case file(String)
+    /// This one alone, in PEM.
+    case only(String)
+    /// Any, so that nothing proves who the server is. For reading a certificate that a person then compares.
+    case unchecked
 }
 
 /// A single request, without redirects.

@@ -90,7 +90,23 @@ final class Transfer {
         set(CURLOPT_USERAGENT, identity.userAgent)
         set(CURLOPT_ACCEPT_ENCODING, "gzip, deflate")
         _ = ccurl_set_pointer(curl.table, easy, CURLOPT_HTTPHEADER, headerList)
-        if let file = identity.certificateFile { set(CURLOPT_CAINFO, file) }
+        switch identity.trust {
+        case .system: break
+        case .file(let path): set(CURLOPT_CAINFO, path)
+        case .only(let authority):
+            _ = ccurl_set_pointer(curl.table, easy, CURLOPT_CAPATH, nil)
+            var bytes = Array(authority.utf8)
+            bytes.withUnsafeMutableBytes { bytes in
+                var blob = curl_blob(data: bytes.baseAddress, len: bytes.count, flags: UInt32(CURL_BLOB_COPY))
+                withUnsafeMutablePointer(to: &blob) {
+                    // A libcurl before 7.77 does not know this option. It then trusts nothing that the system does not.
+                    _ = ccurl_set_pointer(curl.table, easy, CURLOPT_CAINFO_BLOB, $0)
+                }
+            }
+        case .unchecked:
+            set(CURLOPT_SSL_VERIFYPEER, 0)
+            set(CURLOPT_SSL_VERIFYHOST, 0)
+        }
     }
 
     private func setCallbacks() {

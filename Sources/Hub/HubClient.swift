@@ -29,12 +29,16 @@ public struct HubClient: HubAPI {
     ///   - token: returns the current token. It is called for every request, so that a station that has been paired
     ///     again can continue.
     ///   - certificateFile: a PEM file with the certificate authorities to trust instead of the system's.
+    ///   - authority: the hub's own certificate authority in PEM, which alone is then trusted; `nil` for a hub without
+    ///     one.
     public init(
-        address: HubAddress, userAgent: String, certificateFile: String?, token: @escaping HubToken
+        address: HubAddress, userAgent: String, certificateFile: String?, authority: String? = nil,
+        token: @escaping HubToken
     ) {
         self.address = address
         self.token = token
-        http = HTTPClient(userAgent: userAgent, certificateFile: certificateFile)
+        let trust: TrustedAuthorities = authority.map { .only($0) } ?? certificateFile.map { .file($0) } ?? .system
+        http = HTTPClient(userAgent: userAgent, trust: trust)
     }
 
     // MARK: Pairing
@@ -52,6 +56,34 @@ public struct HubClient: HubAPI {
             answer.token.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
         else { throw .notAHub("the token that it sent is not valid") }
         return (answer.token, String(answer.name.cleanedLine.prefix(PairedStation.longestName)))
+    }
+
+    /// Connects to the hub, to find out if this station trusts its certificate. Sends no secret.
+    ///
+    /// - Throws: ``HubError/unknownAuthority`` if it does not.
+    public func connect() async throws(HubError) {
+        do throws(TransportError) {
+            _ = try await http.send(request(.get, "healthz"))
+        } catch {
+            throw hubError(error)
+        }
+    }
+
+    /// Reads the certificate of the hub's own authority. Nothing proves that it comes from the hub, so a person has to
+    /// compare it before it is used.
+    ///
+    /// - Returns: the certificate in DER.
+    /// - Throws: ``HubError/notAHub(_:)`` if there is none.
+    public func readAuthority(userAgent: String) async throws(HubError) -> [UInt8] {
+        let answer: HTTPAnswer
+        do throws(TransportError) {
+            answer = try await HTTPClient(userAgent: userAgent, trust: .unchecked)
+                .send(request(.get, "trust/authority.crt", HTTPLimits(body: 16 << 10)))
+        } catch {
+            throw hubError(error)
+        }
+        guard answer.isSuccess else { throw .notAHub("it has no certificate authority of its own") }
+        return answer.body
     }
 
     /// Revokes the token of this station at the hub.
@@ -138,13 +170,9 @@ public struct HubClient: HubAPI {
         }
         // Without a token only pairing is allowed, although a hub on this machine would answer other requests too.
         if token == nil, path != Self.pairing { throw .revoked }
-        var request = HTTPRequest(
-            method, address: address.web.appending(path), limits: limits,
-            allowed: address.isPlain ? .privateOnly : .any,
-            authorization: token.map { "Bearer \($0)" }, body: body)
-        request.origin = address.web.origin
-        // A proxy could read requests that are not encrypted.
-        request.avoidsProxy = address.isPlain
+        var request = request(method, path, limits)
+        request.authorization = token.map { "Bearer \($0)" }
+        request.body = body
         let answer: HTTPAnswer
         do throws(TransportError) {
             answer = try await http.send(request)
@@ -159,8 +187,21 @@ public struct HubClient: HubAPI {
         }
     }
 
+    private func request(
+        _ method: HTTPRequest.Method, _ path: String, _ limits: HTTPLimits = HTTPLimits()
+    ) -> HTTPRequest {
+        var request = HTTPRequest(
+            method, address: address.web.appending(path), limits: limits,
+            allowed: address.isPlain ? .privateOnly : .any)
+        request.origin = address.web.origin
+        // A proxy could read requests that are not encrypted.
+        request.avoidsProxy = address.isPlain
+        return request
+    }
+
     private func hubError(_ error: TransportError) -> HubError {
         switch error {
+        case .tls(.unknownIssuer): .unknownAuthority
         case .publicAddress, .privateAddress: .badAddress("\(error); begin the address with https://")
         case .tooLarge, .garbled: .notAHub("\(error)")
         default: .away("\(error)")
@@ -182,6 +223,11 @@ public struct HubClient: HubAPI {
         // A hub sends such a message about the request itself, so the request is never sent again.
         case 400, 413, 422: refusal == nil ? .notAHub(message) : .refused(message)
         case 403, 404, 405, 409, 415: refusal == nil ? .notAHub(message) : .turnedAway(message)
+        // A hub that has gone over to https. Nothing is lost: what waits is sent when the station is paired there.
+        case 426:
+            refusal == nil
+                ? .notAHub(message)
+                : .away("\(message). Run 'scan hub pair' with that address and '--replaces \(address)'")
         case 500: .failed(message)
         case 501...: .away(message)
         default: .notAHub(message)
@@ -231,7 +277,8 @@ public struct HubAddress: Sendable, Hashable, CustomStringConvertible {
         return String(text.map { $0 == ":" ? "-" : $0 })
     }
 
-    var isPlain: Bool { web.scheme == .http }
+    /// True if the connection is not encrypted.
+    public var isPlain: Bool { web.scheme == .http }
 }
 
 /// The reason why a request to the hub failed.
@@ -240,6 +287,8 @@ public enum HubError: Error, Sendable, Equatable, CustomStringConvertible {
     case badAddress(String)
     /// The hub is not available now. Trying again later may help.
     case away(String)
+    /// This station does not know the authority that issued the hub's certificate. Nothing was sent.
+    case unknownAuthority
     /// The list of hubs, which contains the token, cannot be read now. Nothing was sent.
     case noToken(PairedHubsError)
     /// There is no token, or the hub does not accept it, for example because it was revoked.
@@ -261,6 +310,8 @@ public enum HubError: Error, Sendable, Equatable, CustomStringConvertible {
         switch self {
         case .badAddress(let why): why
         case .away(let why): "the hub is not available: \(why)"
+        case .unknownAuthority:
+            "this station does not know the authority that issued the hub's certificate; run 'scan hub pair' again"
         case .noToken(let error): "\(error)"
         case .revoked: "the hub no longer knows this station; pair it again with 'scan hub pair'"
         case .wrongCode: "this is not the hub's access code"
@@ -277,7 +328,7 @@ extension HubError: Refusal {
     public var kind: RefusalKind {
         switch self {
         case .badAddress: .invalid
-        case .away, .notAHub, .throttled, .turnedAway, .failed: .unavailable
+        case .away, .unknownAuthority, .notAHub, .throttled, .turnedAway, .failed: .unavailable
         case .noToken(let error): error.kind
         case .revoked, .wrongCode: .permission
         case .refused: .refused
@@ -290,6 +341,7 @@ extension HubError: Refusal {
         switch self {
         case .badAddress: "hubBadAddress"
         case .away: "hubAway"
+        case .unknownAuthority: "hubUnknownAuthority"
         case .noToken(let error): error.code
         case .revoked: "hubRevoked"
         case .wrongCode: "hubWrongCode"

@@ -14,11 +14,17 @@ public struct PairedHub: Sendable, Equatable, Codable {
     /// belong to the station after it has been paired again.
     public var station: ID<PairedStation>
 
-    public init(address: String, token: String?, name: String, station: ID<PairedStation>) {
-        self.address = address
-        self.token = token
-        self.name = name
-        self.station = station
+    /// The hub's own certificate authority in PEM, after a person has compared it; `nil` if the hub has none.
+    public var authority: String?
+    /// The address with which the outbox was begun, if it was another one; see ``HubAddress/name``.
+    public var outboxAddress: String?
+
+    public init(
+        address: String, token: String?, name: String, station: ID<PairedStation>, authority: String? = nil,
+        outboxAddress: String? = nil
+    ) {
+        (self.address, self.token, self.name, self.station) = (address, token, name, station)
+        (self.authority, self.outboxAddress) = (authority, outboxAddress)
     }
 }
 
@@ -55,9 +61,12 @@ public struct PairedHubs: Sendable {
     }
 
     /// Saves a hub. It replaces an earlier hub at the same address.
-    public func save(_ hub: PairedHub) throws(PairedHubsError) {
+    ///
+    /// - Parameter earlier: the address at which the same hub was paired so far, which is then forgotten.
+    public func save(_ hub: PairedHub, replacing earlier: HubAddress? = nil) throws(PairedHubsError) {
         var hubs = try all()
-        if let index = hubs.firstIndex(where: { $0.address == hub.address }) {
+        let replaced = earlier?.description ?? hub.address
+        if let index = hubs.firstIndex(where: { $0.address == replaced }) {
             hubs[index] = hub
         } else {
             hubs.append(hub)

@@ -1,6 +1,7 @@
 import Async
 import Bookplate
 import CCrypt
+import Crypto
 import Dispatch
 import FoundationEssentials
 import GRDB
@@ -56,7 +57,7 @@ extension LibraryFile: Access {
             try db.run("DELETE FROM signIn WHERE used < ?", [instant - Self.unusedFor])
             try db.run(
                 "INSERT INTO signIn (uuid, token, device, created, used) VALUES (?, ?, ?, ?, ?)",
-                [id.rawValue, Data(SHA256.digest(of: token.utf8)), device, instant, instant])
+                [id.rawValue, Secret.hash(of: token), device, instant, instant])
             return SignIn(id: id, device: device, created: now, used: now)
         }
         guard let signIn = outcome.result else { return .refused(outcome.check) }
@@ -65,7 +66,7 @@ extension LibraryFile: Access {
 
     public func signIn(ofToken token: String, at now: Date) async throws -> SignIn? {
         guard token.utf8.count == 64 else { return nil }
-        let hash = Data(SHA256.digest(of: token.utf8))
+        let hash = Secret.hash(of: token)
         let instant = now.milliseconds
         let found = try await read { db in
             try db.row("SELECT * FROM signIn WHERE token = ? AND used >= ?", [hash, instant - Self.unusedFor])
@@ -265,6 +266,10 @@ actor CodeCheckQueue {
 
 /// Functions that make random tokens and compare secrets.
 enum Secret {
+    /// Returns the SHA-256 hash of a random secret, as it is stored. Nobody can guess such a secret from its hash. A code
+    /// that a person chose is easier to guess, so it needs a slow hash.
+    static func hash(of secret: String) -> Data { Data(SHA256.hash(data: Data(secret.utf8))) }
+
     /// Returns random bytes from the kernel in hexadecimal, with two digits per byte.
     static func random(bytes: Int) -> String {
         var generator = SystemRandomNumberGenerator()

@@ -21,7 +21,7 @@ extension LibraryFile: WishlistLinks {
             guard count < WishlistLink.limit else { throw WishlistLinkRefusal.tooMany }
             try db.run(
                 "INSERT INTO wishlistLink (uuid, reader, token, created) VALUES (?, reader(), ?, ?)",
-                [link.id.rawValue, Data(SHA256.digest(of: token.utf8)), now.milliseconds])
+                [link.id.rawValue, Secret.hash(of: token), now.milliseconds])
         }
         return (link, token)
     }
@@ -35,7 +35,7 @@ extension LibraryFile: WishlistLinks {
 
     public func reader(ofWishlistToken token: String, at now: Date) async throws -> ID<Reader>? {
         guard token.utf8.count == WishlistLink.tokenLength else { return nil }
-        let hash = Data(SHA256.digest(of: token.utf8))
+        let hash = Secret.hash(of: token)
         let found = try await read { db in
             try db.row(
                 """

@@ -37,6 +37,7 @@ struct Wiring {
 
     private static func configuration(_ value: (Setting) -> String?) throws -> LookupConfiguration {
         try Settings.checkSwitch(.offline, value(.offline))
+        try Settings.checkSwitch(.tls, value(.tls))
         _ = try FrameSize(setting: value(.cameraSize))
         _ = try ListDefaults(value)
         return try LookupConfiguration(

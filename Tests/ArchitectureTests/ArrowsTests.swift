@@ -9,6 +9,7 @@ private let arrows: [String: Set<String>] = [
     "Capture": [
         "Bookplate", "SystemPackage", "SystemCalls", "CTurboJPEG", "CPNG", "CWebP", "CHeif", "CV4L2", "CInput",
     ],
+    "Certificates": ["Bookplate", "SystemCalls", "SystemPackage", "Crypto", "X509", "SwiftASN1"],
     "Decoder": ["Bookplate", "CZBar"],
     "SystemCalls": ["SystemPackage"],
     "Processes": ["CProcess", "SystemPackage", "SystemCalls"],
@@ -16,7 +17,7 @@ private let arrows: [String: Set<String>] = [
     "HTTP": ["Bookplate", "CCurl"],
     "Lookup": ["Bookplate", "SystemCalls", "HTTP", "CZlib", "CXML", "GRDB", "SystemPackage"],
     "Hub": ["Bookplate", "SystemCalls", "HTTP"],
-    "Library": ["Bookplate", "Async", "SystemCalls", "GRDB", "CCrypt", "SystemPackage"],
+    "Library": ["Bookplate", "Async", "SystemCalls", "GRDB", "CCrypt", "Crypto", "SystemPackage"],
     "Exchange": ["Bookplate"],
     "Async": [],
     "Station": ["Bookplate", "Async"],
@@ -25,10 +26,11 @@ private let arrows: [String: Set<String>] = [
     ],
     "Kiosk": [
         "Bookplate", "Async", "Station", "CZlib", "CQREncode", "Hummingbird", "HummingbirdCore", "Mustache", "NIOCore",
-        "NIOHTTP1", "Logging", "ServiceLifecycle",
+        "NIOHTTP1", "NIOSSL", "Crypto", "Logging", "ServiceLifecycle",
     ],
     "ScanCommand": [
-        "Bookplate", "Async", "Capture", "Decoder", "PrintedText", "Processes", "Lookup", "Library", "Exchange",
+        "Bookplate", "Async", "Capture", "Certificates", "Decoder", "PrintedText", "Processes", "Lookup", "Library",
+        "Exchange",
         "Station", "Terminal", "Kiosk", "Hub", "CProcess", "SystemPackage", "SystemCalls", "ArgumentParser",
         "Logging",
     ],

@@ -27,7 +27,7 @@ final class RunningHub: Sendable {
         if let accessCode { try await library.setAccessCode(accessCode, at: .now) }
         let kioskPorts = KioskPorts(library: library)
         let (ports, port) = AsyncStream.makeStream(of: Int.self)
-        let server = try KioskServer(configuration, ports: kioskPorts, logger: Self.logger) { port.yield($0) }
+        let server = try KioskServer(configuration, ports: kioskPorts, logger: Self.logger) { port.yield($0.http) }
         self.server = server
         task = Task { try await server.run() }
         self.port = await ports.first { _ in true } ?? 0

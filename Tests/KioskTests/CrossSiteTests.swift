@@ -12,7 +12,7 @@ import Testing
                 ("Host: localhost:\(kiosk.port)\r\n", 200), ("Host: 127.0.0.1:\(kiosk.port)\r\n", 200),
                 ("Host: [::1]:\(kiosk.port)\r\n", 200), ("Host: LocalHost.:\(kiosk.port)\r\n", 200),
                 ("Host: \(WebKiosk.stranger)\r\n", 200), ("Host: \(WebKiosk.stranger):\(kiosk.port)\r\n", 200),
-                ("Host: \(HostNames.hostName()).local:\(kiosk.port)\r\n", 200),
+                ("Host: \(MachineAddress.hostName()).local:\(kiosk.port)\r\n", 200),
                 ("Host: evil.example:\(kiosk.port)\r\n", 403), ("Host: localhost.evil.example:\(kiosk.port)\r\n", 403),
                 ("Host: localhost:1\r\n", 403), ("Host: localhost\r\n", 403), ("Host: 10.0.0.1:\(kiosk.port)\r\n", 403),
                 ("Host: localhost:\(kiosk.port), evil.example\r\n", 403),

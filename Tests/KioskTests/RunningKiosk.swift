@@ -9,7 +9,7 @@ import Synchronization
 /// A kiosk with a library of its own in a temporary folder, on a free port.
 final class RunningKiosk: Sendable {
     let library: LibraryFile
-    let port: Int
+    let listening: ListeningPorts
     let folder: String
     let log: KeptLog
     private let server: KioskServer
@@ -37,12 +37,14 @@ final class RunningKiosk: Sendable {
         try configure(&configuration, &ports)
         let log = KeptLog()
         self.log = log
-        let (started, port) = AsyncStream.makeStream(of: Int.self)
+        let (started, port) = AsyncStream.makeStream(of: ListeningPorts.self)
         let server = try KioskServer(configuration, ports: ports, logger: log.logger, more: more) { port.yield($0) }
         self.server = server
         task = Task { try await server.run() }
-        self.port = await started.first { _ in true } ?? 0
+        listening = await started.first { _ in true } ?? ListeningPorts(http: 0, https: nil)
     }
+
+    var port: Int { listening.http }
 
     /// Ends the service at once and removes the library.
     func stop() async throws {

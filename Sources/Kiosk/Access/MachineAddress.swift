@@ -54,6 +54,14 @@ public struct MachineAddress: Sendable, Hashable {
         }
     }
 
+    /// Returns the name of this machine without a domain; an empty string if it has none.
+    public static func hostName() -> String {
+        var buffer = [CChar](repeating: 0, count: 256)
+        guard gethostname(&buffer, buffer.count - 1) == 0 else { return "" }
+        let name = String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        return String(name.prefix { $0 != "." })
+    }
+
     /// - Returns: `nil` for an address that is neither of IPv4 nor of IPv6.
     private static func text(of address: UnsafeMutablePointer<sockaddr>) -> String? {
         let size: Int

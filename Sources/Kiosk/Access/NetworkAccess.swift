@@ -84,7 +84,7 @@ struct NetworkState: Sendable {
     var fixedBy: String?
     /// The stored choice (``NetworkChoice/stored``).
     var choice: String?
-    var port: Int
+    var ports: ListeningPorts
     /// The machine's addresses, the usual one first.
     var own: [MachineAddress]
     /// The state of each address on which the service should listen.
@@ -93,7 +93,13 @@ struct NetworkState: Sendable {
     /// The addresses at which other devices reach the service, the best one first.
     var open: [String] { own.map(\.text).filter { outcomes[$0] == .listening } }
 
-    func url(_ host: String) -> String { "http://\(host.contains(":") ? "[\(host)]" : host):\(port)/" }
+    /// The port at which other devices reach the service.
+    var port: Int { ports.https ?? ports.http }
+
+    func url(_ host: String) -> String {
+        let scheme = ports.https == nil ? "http" : "https"
+        return "\(scheme)://\(HostNames.bracketed(host)):\(port)/"
+    }
 
     var json: JSONValue {
         [
@@ -136,7 +142,9 @@ extension KioskParts {
         return NetworkState(
             hasCode: try await context.library.hasAccessCode(),
             mayChange: context.isAtMachine && ports.network != nil, fixedBy: ports.network == nil ? addressSource : nil,
-            choice: try ports.network?.stored(), port: listeners.port ?? configuration.port, own: own,
+            choice: try ports.network?.stored(),
+            ports: listeners.listening ?? ListeningPorts(http: configuration.port, https: configuration.tls?.port),
+            own: own,
             outcomes: outcomes)
     }
 
@@ -155,6 +163,15 @@ extension KioskParts {
         if let best = state.open.first {
             let address = state.url(best)
             view["address"] = address
+            if state.ports.https == nil {
+                view["isPlain"] = true
+            } else if let authority = try configuration.tls?.authority?() {
+                // The page that explains the warning comes before it, and therefore over plain http.
+                let plain = "http://\(HostNames.bracketed(best)):\(state.ports.http)/trust"
+                view["encrypted"] = texts("network.encrypted", ["link": plain])
+                view["fingerprint"] = texts("network.fingerprint", ["words": authority.words])
+                view["hash"] = authority.fingerprint
+            }
             view["others"] = state.open.dropFirst().map(state.url) + names.map(state.url)
             view["code"] = QRCode(address)?.view(texts("network.qrCode", ["address": address]))
         }
@@ -188,7 +205,7 @@ extension KioskParts {
     /// The names by which browsers may call the service: the configured ones, and that of the machine if a service
     /// announces it in the network (RFC 6762).
     private var names: [String] {
-        let announced = access("/run/avahi-daemon/socket", F_OK) == 0 ? [HostNames.hostName() + ".local"] : []
+        let announced = access("/run/avahi-daemon/socket", F_OK) == 0 ? [MachineAddress.hostName() + ".local"] : []
         return announced + configuration.names
     }
 }

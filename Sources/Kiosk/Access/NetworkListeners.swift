@@ -49,12 +49,18 @@ final class NetworkListeners: Sendable {
         case failed(errno: Int32?)
     }
 
-    /// Returns a server for an address.
+    /// A socket to listen on.
+    struct Socket: Sendable, Hashable {
+        var address: String
+        var port: Int
+        var isEncrypted: Bool
+    }
+
+    /// Returns a server for a socket.
     ///
     /// - Parameter started: a function to call as soon as the server listens.
     typealias MakeServer =
-        @Sendable (_ address: String, _ port: Int, _ started: @escaping @Sendable (any Channel) async -> Void)
-        -> any Service
+        @Sendable (_ socket: Socket, _ started: @escaping @Sendable (any Channel) async -> Void) -> any Service
 
     private struct Listener {
         let group: ServiceGroup
@@ -67,7 +73,7 @@ final class NetworkListeners: Sendable {
     private let ports: KioskPorts
     private let connections: Connections
     private let logger: Logger
-    private let state = Mutex<(port: Int?, outcomes: [String: Outcome])>((nil, [:]))
+    private let state = Mutex<(listening: ListeningPorts?, outcomes: [String: Outcome])>((nil, [:]))
     /// The requests for an update. Each is ended when the update is done.
     private let requests: AsyncStream<AsyncStream<Never>.Continuation>
     private let request: AsyncStream<AsyncStream<Never>.Continuation>.Continuation
@@ -79,15 +85,15 @@ final class NetworkListeners: Sendable {
         (requests, request) = AsyncStream.makeStream()
     }
 
-    /// The port of the service; `nil` until it listens.
-    var port: Int? { state.withLock { $0.port } }
+    /// The ports of the service; `nil` until it listens.
+    var listening: ListeningPorts? { state.withLock { $0.listening } }
 
     /// The addresses on which the service should listen, with what came of it.
     var outcomes: [String: Outcome] { state.withLock { $0.outcomes } }
 
-    /// Begins to listen, now that the service listens on a port.
-    func start(on port: Int) async {
-        state.withLock { $0.port = port }
+    /// Begins to listen, now that the service listens on these ports.
+    func start(on ports: ListeningPorts) async {
+        state.withLock { $0.listening = ports }
         await update()
     }
 
@@ -103,7 +109,7 @@ final class NetworkListeners: Sendable {
     func run(_ makeServer: @escaping MakeServer) async {
         await withDiscardingTaskGroup { tasks in
             tasks.addTask { await cancelWhenGracefulShutdown { await self.updateRegularly() } }
-            var listeners: [String: Listener] = [:]
+            var listeners: [Socket: Listener] = [:]
             for await end in requests.cancelOnGracefulShutdown() {
                 await update(&listeners, in: &tasks, makeServer)
                 end.finish()
@@ -121,43 +127,47 @@ final class NetworkListeners: Sendable {
     }
 
     private func update(
-        _ listeners: inout [String: Listener], in tasks: inout DiscardingTaskGroup, _ makeServer: @escaping MakeServer
+        _ listeners: inout [Socket: Listener], in tasks: inout DiscardingTaskGroup, _ makeServer: @escaping MakeServer
     ) async {
-        guard let port else { return }
-        let wanted: Set<String>
+        guard let listening else { return }
+        let wanted: [Socket]
         do {
-            wanted = try await wantedAddresses()
+            wanted = try await wantedAddresses().flatMap { listening.sockets(at: $0) }
         } catch {
             logger.warning("cannot find out on which addresses to listen: \(error)")
             return
         }
-        for (address, listener) in listeners where !wanted.contains(address) || listener.hasEnded.value {
-            listeners[address] = nil
-            await close(listener, address)
+        for (socket, listener) in listeners where !wanted.contains(socket) || listener.hasEnded.value {
+            listeners[socket] = nil
+            await close(listener, socket)
         }
-        for address in wanted.sorted() where listeners[address] == nil {
-            listeners[address] = await listen(on: address, port, in: &tasks, makeServer)
+        for socket in wanted where listeners[socket] == nil {
+            listeners[socket] = await listen(on: socket, in: &tasks, makeServer)
         }
-        let outcomes = listeners.mapValues(\.outcome)
+        var outcomes: [String: Outcome] = [:]
+        // An address with http and https works if both do.
+        for (socket, listener) in listeners where outcomes[socket.address] ?? .listening == .listening {
+            outcomes[socket.address] = listener.outcome
+        }
         state.withLock { $0.outcomes = outcomes }
     }
 
     /// Returns the addresses of this machine that are chosen. There is none without an access code, because without one
     /// everybody could use the library.
-    private func wantedAddresses() async throws -> Set<String> {
+    private func wantedAddresses() async throws -> [String] {
         guard let choice = try ports.network?.stored(), try await ports.library.hasAccessCode() else { return [] }
         let own = configuration.ownAddresses().filter { NetworkChoice.includes($0, in: choice) }
-        return Set(own.prefix(Self.limit).map(\.text))
+        return Set(own.prefix(Self.limit).map(\.text)).sorted()
     }
 
     /// The maximum number of addresses. A machine with containers may have many.
     private static let limit = 32
 
     private func listen(
-        on address: String, _ port: Int, in tasks: inout DiscardingTaskGroup, _ makeServer: MakeServer
+        on socket: Socket, in tasks: inout DiscardingTaskGroup, _ makeServer: MakeServer
     ) async -> Listener {
         let (results, result) = AsyncStream.makeStream(of: (Outcome, (any Channel)?).self)
-        let server = makeServer(address, port) { channel in result.yield((.listening, channel)) }
+        let server = makeServer(socket) { channel in result.yield((.listening, channel)) }
         let group = ServiceGroup(configuration: ServiceGroupConfiguration(services: [server], logger: logger))
         let hasEnded = SharedValue(false)
         tasks.addTask {
@@ -171,28 +181,29 @@ final class NetworkListeners: Sendable {
         }
         let (outcome, channel) = await results.first { _ in true } ?? (.failed(errno: nil), nil)
         // A failure is logged once, although it is tried again.
-        if outcome != outcomes[address] {
+        if outcome != outcomes[socket.address] {
+            let place = "\(socket.address), port \(socket.port)"
             switch outcome {
-            case .listening: logger.notice("also listening on \(address), port \(port)")
+            case .listening: logger.notice("also listening on \(place)")
             case .failed(let code):
-                logger.warning("cannot listen on \(address), port \(port) (errno \(code ?? 0)); it will be tried again")
+                logger.warning("cannot listen on \(place) (errno \(code ?? 0)); it will be tried again")
             }
         }
         return Listener(group: group, outcome: outcome, channel: channel, hasEnded: hasEnded)
     }
 
     /// Stops listening on an address, and closes its connections, which may be event streams.
-    private func close(_ listener: Listener, _ address: String) async {
+    private func close(_ listener: Listener, _ socket: Socket) async {
         await listener.group.triggerGracefulShutdown()
         if let channel = listener.channel {
-            logger.notice("no longer listening on \(address)")
+            logger.notice("no longer listening on \(socket.address), port \(socket.port)")
             do {
                 try await channel.closeFuture.get()
             } catch {
-                logger.warning("the address \(address) was not closed in order: \(error)")
+                logger.warning("\(socket.address), port \(socket.port), was not closed in order: \(error)")
             }
         }
-        connections.close(to: address)
+        connections.close(to: socket.address)
     }
 }
 

@@ -39,7 +39,8 @@ struct Authenticator: Sendable {
     func authenticate(_ request: Request, _ context: KioskContext) async throws -> KioskContext {
         var context = context
         let host = try crossSite.host(
-            of: request, local: context.localAddress?.ipAddress, port: context.localAddress?.port ?? 0)
+            of: request, local: context.localAddress?.ipAddress, port: context.localAddress?.port ?? 0,
+            isEncrypted: context.isEncrypted)
         context.isAtStation = context.isFromThisMachine && host == .loopback && !request.cameThroughProxy
         if let token = request.bearer {
             // Other sites' pages cannot send an Authorization header, so Origin is not checked. Cookies are ignored.

@@ -3,14 +3,20 @@ import HummingbirdCore
 import Logging
 import NIOCore
 import NIOHTTP1
+import NIOSSL
 
 /// A connection that Hummingbird serves, with the guards added to it.
 struct GuardedChannel: ServerChildChannel {
     private let base: HTTP1Channel
     private let limits: ConnectionLimits
     private let connections: Connections
+    private let contexts: TLSContexts?
 
-    init(responder: @escaping HTTPChannelHandler.Responder, limits: ConnectionLimits, connections: Connections) {
+    /// - Parameter contexts: the TLS contexts of an encrypted connection; `nil` for plain HTTP.
+    init(
+        responder: @escaping HTTPChannelHandler.Responder, limits: ConnectionLimits, connections: Connections,
+        contexts: TLSContexts?
+    ) {
         // The parser's limits are twice the limits of the guard and are only a second line of defence. The guard reacts
         // first, because it responds with the right status.
         base = HTTP1Channel(
@@ -22,14 +28,23 @@ struct GuardedChannel: ServerChildChannel {
                     maxHeaderFieldCount: 100)))
         self.limits = limits
         self.connections = connections
+        self.contexts = contexts
     }
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<HTTP1Channel.Value> {
         connections.add(channel)
-        return base.setup(channel: channel, logger: logger).flatMapThrowing { value in
+        return channel.eventLoop.makeCompletedFuture {
+            guard let contexts else { return }
+            try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: try contexts.current()))
+        }.flatMap {
+            base.setup(channel: channel, logger: logger)
+        }.flatMapThrowing { value in
             let pipeline = channel.pipeline.syncOperations
             let head = HeadGuard(limits: limits, logger: logger)
-            try pipeline.addHandler(head, position: .first)
+            // Its time limits begin now, so they hold for the handshake too.
+            let position: ChannelPipeline.SynchronousOperations.Position =
+                if contexts == nil { .first } else { .after(try pipeline.handler(type: NIOSSLServerHandler.self)) }
+            try pipeline.addHandler(head, position: position)
             let parser = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
             try pipeline.addHandler(
                 RequestGuard(head: head, headContext: try pipeline.context(handler: head), logger: logger),
@@ -43,13 +58,19 @@ struct GuardedChannel: ServerChildChannel {
 
 extension HTTPServerBuilder {
     /// Returns a builder of HTTP/1.1 servers with guarded connections.
-    static func guarded(_ limits: ConnectionLimits, _ connections: Connections) -> HTTPServerBuilder {
-        HTTPServerBuilder { GuardedChannel(responder: $0, limits: limits, connections: connections) }
+    ///
+    /// - Parameter contexts: the TLS contexts of a server for https; `nil` for plain http.
+    static func guarded(
+        _ limits: ConnectionLimits, _ connections: Connections, contexts: TLSContexts?
+    ) -> HTTPServerBuilder {
+        HTTPServerBuilder {
+            GuardedChannel(responder: $0, limits: limits, connections: connections, contexts: contexts)
+        }
     }
 }
 
 /// Limits the time and the length of a request's head, the time for its body, and the time for which a client may stop
-/// reading. This handler sits between the socket and the HTTP parser.
+/// reading. This handler sits between the socket, or TLS, and the HTTP parser.
 ///
 /// If the head of a request arrives in time, the response may take any amount of time. Event streams and the live
 /// picture are therefore never cut off. Like all channel handlers, this one runs only on its connection's event loop.

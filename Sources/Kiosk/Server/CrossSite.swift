@@ -1,5 +1,4 @@
 import Bookplate
-import Glibc
 import Hummingbird
 
 /// Refuses requests that a browser sends on behalf of other sites' pages, judging by Host, Origin (RFC 6454, 7) and
@@ -12,12 +11,14 @@ struct CrossSite: Sendable {
     ///
     /// - Throws: ``RequestRefusal``: 400 if Host is missing or repeated, 403 if it has a name that does not belong to
     ///   this service.
-    func host(of request: Request, local: String?, port: Int) throws(RequestRefusal) -> HostNames.Kind {
+    func host(
+        of request: Request, local: String?, port: Int, isEncrypted: Bool
+    ) throws(RequestRefusal) -> HostNames.Kind {
         // The codec removes the first Host from the headers. If there is still a Host, the request had two.
         guard let authority = request.head.authority, !authority.isEmpty, request.headers[.host] == nil else {
             throw RequestRefusal(.badHost, "A request must have exactly one Host header.")
         }
-        guard let kind = names.kind(of: authority, local: local, port: port) else {
+        guard let kind = names.kind(of: authority, local: local, port: port, isEncrypted: isEncrypted) else {
             throw RequestRefusal(
                 .foreignHost, "This service is not known by that name. To add a name, use 'scan kiosk --name NAME'.")
         }
@@ -79,7 +80,7 @@ struct HostNames: Sendable {
     /// - Parameters:
     ///   - names: the configured host names.
     ///   - host: the machine's name, without a domain.
-    init(address: String, names: [String], host: String = Self.hostName()) {
+    init(address: String, names: [String], host: String = MachineAddress.hostName()) {
         self.address = address.lowercased()
         let short = host.lowercased()
         machine = short.isEmpty ? [] : [short, short + ".local"]
@@ -90,13 +91,14 @@ struct HostNames: Sendable {
     ///   - authority: the request's Host, which has a name and a port (RFC 9110, 7.2).
     ///   - local: the address of this end of the connection. The service may listen on several addresses.
     ///   - port: the port on which the service listens.
+    ///   - isEncrypted: true for https, whose port need not be named if it is 443; that of http need not be if it is 80.
     /// - Returns: `nil` for a name that does not belong to this service.
-    func kind(of authority: String, local: String?, port: Int) -> Kind? {
+    func kind(of authority: String, local: String?, port: Int, isEncrypted: Bool = false) -> Kind? {
         guard let (name, namedPort) = Self.parts(of: authority) else { return nil }
         if configured.contains(name), namedPort == nil || namedPort == port {
             return Self.isLoopback(name) ? .loopback : .machine
         }
-        guard (namedPort ?? 80) == port else { return nil }
+        guard (namedPort ?? (isEncrypted ? 443 : 80)) == port else { return nil }
         if Self.isLoopback(name) { return .loopback }
         if name == address || name == local.map(Self.plain) || machine.contains(name) { return .machine }
         return nil
@@ -142,10 +144,6 @@ struct HostNames: Sendable {
         return (String(name), port)
     }
 
-    static func hostName() -> String {
-        var buffer = [CChar](repeating: 0, count: 256)
-        guard gethostname(&buffer, buffer.count - 1) == 0 else { return "" }
-        let name = String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        return String(name.prefix { $0 != "." })
-    }
+    /// Returns a name or an address as it appears in a URL: IPv6 addresses are in brackets (RFC 3986, 3.2.2).
+    static func bracketed(_ name: String) -> String { name.contains(":") ? "[\(name)]" : name }
 }

@@ -17,6 +17,8 @@ struct KioskContext: RequestContext {
     var language = Language.english
     /// The appearance that was chosen for this browser; `nil` for that of the system.
     var appearance: BrowserChoice.Appearance?
+    /// True if the request came over TLS.
+    var isEncrypted = false
     /// True if the client accepts pages compressed with gzip.
     var acceptsGzip = false
     /// The caller, which ``Authenticator`` sets.

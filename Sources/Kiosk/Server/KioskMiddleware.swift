@@ -19,6 +19,7 @@ struct KioskMiddleware: RouterMiddleware {
         do {
             try request.checkTarget()
             context = try await parts.authenticator.authenticate(request, context)
+            if let redirect = try parts.redirectToHTTPS(request, context) { return redirect }
             if context.caller == .household || context.caller == .guest {
                 try await ReaderChoice(ports: parts.ports).choose(for: &context, request)
             }

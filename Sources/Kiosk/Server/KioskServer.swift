@@ -6,13 +6,15 @@ import NIOCore
 import ServiceLifecycle
 import Station
 
-/// Serves the web interface over HTTP, with its pages, their JSON API and server-sent events.
+/// Serves the web interface over HTTP and HTTPS, with its pages, their JSON API and server-sent events.
 public final class KioskServer: Sendable {
     public struct Configuration: Sendable {
         /// The address to listen on; 0.0.0.0 or :: listens on all addresses of this machine.
         public var address = "127.0.0.1"
         /// The port to listen on; 0 chooses a free port.
         public var port = 8278
+        /// The port and the certificate for https; `nil` to speak plain http only.
+        public var tls: KioskTLS?
         /// The host names that browsers may use in addition to the address, such as "shelf.local".
         public var names: [String] = []
         /// True if a proxy on this machine forwards requests from other machines, so that a loopback address does not
@@ -34,16 +36,28 @@ public final class KioskServer: Sendable {
         public init() {}
     }
 
+    /// The ports on which the service listens so far.
+    private struct Begun {
+        var http: Int?
+        var https: Int?
+
+        /// All ports; `nil` while one of them is missing.
+        func ports(of configuration: Configuration) -> ListeningPorts? {
+            guard let http, https != nil || configuration.tls == nil else { return nil }
+            return ListeningPorts(http: http, https: https)
+        }
+    }
+
     private let group: ServiceGroup
     private let configuration: Configuration
     private let stopping = SharedValue(false)
-    private let isListening: SharedValue<Bool>
+    private let begun: SharedValue<Begun>
 
-    /// - Parameter started: a function that is called with the port as soon as the service listens.
+    /// - Parameter started: a function that is called with the ports as soon as the service listens on all of them.
     /// - Throws: an error if the web files that come with the program are missing or invalid.
     public convenience init(
         _ configuration: Configuration, ports: KioskPorts, logger: Logger,
-        started: @escaping @Sendable (Int) async -> Void = { _ in }
+        started: @escaping @Sendable (ListeningPorts) async -> Void = { _ in }
     ) throws {
         try self.init(configuration, ports: ports, logger: logger, more: [], started: started)
     }
@@ -51,12 +65,12 @@ public final class KioskServer: Sendable {
     /// - Parameter more: the routes to serve in addition to ``KioskParts/routes``.
     init(
         _ configuration: Configuration, ports: KioskPorts, logger: Logger, more: [Route],
-        started: @escaping @Sendable (Int) async -> Void
+        started: @escaping @Sendable (ListeningPorts) async -> Void
     ) throws {
         let parts = try KioskParts(configuration, ports: ports, logger: logger)
-        let isListening = SharedValue(false)
+        let begun = SharedValue(Begun())
         self.configuration = configuration
-        self.isListening = isListening
+        self.begun = begun
         let router = Router(context: KioskContext.self, options: .autoGenerateHeadEndpoints)
         router.add(middleware: KioskMiddleware(parts: parts))
         let authenticator = parts.authenticator
@@ -67,24 +81,35 @@ public final class KioskServer: Sendable {
             }
         }
         let responder = router.buildResponder()
-        let makeServer: NetworkListeners.MakeServer = { address, port, started in
+        let contexts = configuration.tls.map { TLSContexts($0) }
+        let makeServer: NetworkListeners.MakeServer = { socket, started in
             Application(
-                responder: responder, server: .guarded(configuration.limits, parts.connections),
-                configuration: .init(address: .hostname(address, port: port), serverName: nil),
+                responder: TransportResponder(base: responder, isEncrypted: socket.isEncrypted),
+                server: .guarded(
+                    configuration.limits, parts.connections, contexts: socket.isEncrypted ? contexts : nil),
+                configuration: .init(address: .hostname(socket.address, port: socket.port), serverName: nil),
                 onServerRunning: started, logger: logger)
         }
-        let application = makeServer(configuration.address, configuration.port) { channel in
-            _ = isListening.exchange(true)
-            let port = channel.localAddress?.port ?? 0
-            await parts.listeners.start(on: port)
-            await started(port)
+        let applications = ListeningPorts(http: configuration.port, https: configuration.tls?.port).sockets(
+            at: configuration.address
+        ).map { socket in
+            makeServer(socket) { channel in
+                let port = channel.localAddress?.port ?? 0
+                let ports = begun.withLock { begun in
+                    if socket.isEncrypted { begun.https = port } else { begun.http = port }
+                    return begun.ports(of: configuration)
+                }
+                guard let ports else { return }
+                await parts.listeners.start(on: ports)
+                await started(ports)
+            }
         }
         // Services are stopped in reverse order. The background tasks therefore stop first, while requests are still
         // served.
         let others = NetworkListening(listeners: parts.listeners, makeServer: makeServer)
         var services = ServiceGroupConfiguration(
-            services: [
-                .init(service: application), .init(service: others), .init(service: BackgroundTasks(parts: parts)),
+            services: applications.map { .init(service: $0) } + [
+                .init(service: others), .init(service: BackgroundTasks(parts: parts)),
             ], logger: logger)
         services.maximumGracefulShutdownDuration = configuration.shutdownTime
         group = ServiceGroup(configuration: services)
@@ -98,10 +123,11 @@ public final class KioskServer: Sendable {
             try await group.run()
         } catch  where stopping.value {
             // Requests that did not finish in time were cut off. This is intended.
-        } catch  where !isListening.value {
+        } catch  where begun.value.ports(of: configuration) == nil {
+            let failed = begun.value.http == nil ? configuration.port : configuration.tls?.port
             throw ListenError(
-                address: configuration.address, port: configuration.port, errno: (error as? IOError)?.errnoCode,
-                reason: "\(error)")
+                address: configuration.address, port: failed ?? 0,
+                errno: (error as? IOError)?.errnoCode, reason: "\(error)")
         }
     }
 

@@ -28,7 +28,8 @@ extension RequestRefusal {
     /// The codes of the refusals that only the web interface issues.
     enum Code: String {
         case badBooks, badField, badHost, badJSON, badNumber, badQuery, badTarget, changed, elsewhere, field, fixed
-        case foreignHost, foreignOrigin, importBusy, libraryInUse, missingField, moreThanAsked, noAddress, noBarCode,
+        case foreignHost, foreignOrigin, httpsNeeded, importBusy, libraryInUse, missingField, moreThanAsked, noAddress,
+            noBarCode,
             noCode
         case noPhotos, noPicture, noPrint, noWords, notFile, notInTrash, notJPEG, notJSON, notPhoto, notPicture
         case notThere, notYours, owned, refused, signInNeeded, throttled, tooLarge, tooManyWatch, unknownField
@@ -46,6 +47,7 @@ extension RequestRefusal {
             case .wrongMethod: .methodNotAllowed
             case .changed, .fixed, .importBusy, .libraryInUse, .owned: .conflict
             case .tooLarge: .contentTooLarge
+            case .httpsNeeded: .upgradeRequired
             case .notFile, .notJPEG, .notJSON, .notPhoto, .notPicture: .unsupportedMediaType
             case .badBooks, .field, .moreThanAsked, .noAddress, .noBarCode, .noWords, .notInTrash, .refused,
                 .unsoundPicture:

@@ -38,6 +38,7 @@ extension KioskParts {
             ChangesPage(parts: self).routes,
             KeysPage(parts: self).routes,
             SignInPage(parts: self).routes,
+            TrustPage(parts: self).routes,
             WishlistLinksPage(parts: self).routes,
             SharedWishlist(parts: self).routes,
         ].flatMap(\.self)

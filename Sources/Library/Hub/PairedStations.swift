@@ -131,8 +131,8 @@ struct StationToken {
 
     var text: String { "\(selector).\(secret)" }
 
-    /// The hash of the secret. A fast hash is enough, because nobody can guess 256 random bits.
-    var hash: String { SHA256.digest(of: secret.utf8).hexadecimal }
+    /// The hash of the secret.
+    var hash: String { Array(Secret.hash(of: secret)).hexadecimal }
 
     /// Returns true if a stored hash belongs to this token. The time that this takes does not depend on the hash.
     func has(hash stored: String) -> Bool { Secret.areEqual(hash, stored) }

@@ -1,4 +1,5 @@
 import Bookplate
+import Crypto
 import GRDB
 import Synchronization
 
@@ -69,7 +70,7 @@ struct SchemaCheck {
 
     /// The hash of ``fingerprint``; see ``newest``.
     var digest: String {
-        SHA256.digest(of: fingerprint.utf8).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+        Array(SHA256.hash(data: Array(fingerprint.utf8))).hexadecimal
     }
 
     /// The schema that was last found to be sound, as it is stored. A process that opens the same schema again does not

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Bookplate
+import Certificates
 import Foundation
 import Hub
 import Library
@@ -47,7 +48,14 @@ struct HubPairCommand: AsyncParsableCommand {
             settings file, in hub.json, which only you can read. Pairing again replaces
             the token.
 
+            A hub with a certificate of its own (scan kiosk --tls) shows words in its
+            Settings, under "Use it on other devices". Compare them with those that this
+            command shows; without a terminal, give them with --words. If the hub was
+            paired at another address so far, add --replaces: the books that wait for it
+            move over.
+
               scan hub pair 192.168.0.20
+              scan hub pair https://192.168.0.20:8279 --replaces 192.168.0.20
             """)
 
     @Argument(help: ArgumentHelp("The hub's address: https://books.example, or 192.168.0.20.", valueName: "address"))
@@ -56,24 +64,101 @@ struct HubPairCommand: AsyncParsableCommand {
         help: ArgumentHelp(
             "The name under which the hub lists this station (default: the host name).", valueName: "name"))
     var name: String?
+    @Option(
+        help: ArgumentHelp(
+            "The address at which this station was paired with the same hub so far.", valueName: "address"),
+        completion: .values(.hub))
+    var replaces: String?
+    @Option(
+        help: ArgumentHelp(
+            "The words that the hub shows for its certificate authority; instead of the question.",
+            valueName: "words"))
+    var words: String?
     @OptionGroup var paths: PathOptions
 
     func run() async throws {
         let wiring = try Wiring(settings: paths.settings())
         let address = try HubAddress(address)
+        let earlier = try replaces.map { try wiring.pairedHub($0) }
+        let known = try wiring.hubs.hub(at: address)
+        if let earlier, known != nil {
+            throw CommandError(
+                .usage,
+                "this station is already paired with \(address), so that cannot replace \(earlier.address). Leave out --replaces."
+            )
+        }
         let name = try (name ?? ProcessInfo.processInfo.hostName).checked(
             as: "station name", limit: PairedStation.longestName)
-        let station = try wiring.hubs.hub(at: address)?.station ?? ID()
+        let station = (known ?? earlier)?.station ?? ID()
+        let authority = try await trustedAuthority(of: address, known: known?.authority, wiring)
         guard let code = SecretLine.read("Access code for \(address): "), !code.isEmpty else {
             throw CommandError(.usage, "no access code was given.")
         }
         let client = HubClient(
-            address: address, userAgent: wiring.userAgent, certificateFile: wiring.settings[.caFile], token: { nil })
+            address: address, userAgent: wiring.userAgent, certificateFile: wiring.settings[.caFile],
+            authority: authority, token: { nil })
         let paired = try await client.pair(code: code, name: name, station: station)
+        let outbox = known?.outboxAddress ?? earlier.map { $0.outboxAddress ?? $0.address }
         try wiring.hubs.save(
-            PairedHub(address: address.description, token: paired.token, name: paired.name, station: station))
+            PairedHub(
+                address: address.description, token: paired.token, name: paired.name, station: station,
+                authority: authority, outboxAddress: outbox),
+            replacing: try earlier.map { try HubAddress($0.address) })
         Output.shared.printNotice(
             "Paired with \(address) as \"\(paired.name.printable)\". To add scanned books to its library, run 'scan --hub \(self.address)'."
+        )
+    }
+}
+
+extension HubPairCommand {
+    /// Returns the hub's own certificate authority, if its certificate comes from one that this station does not know
+    /// otherwise. A person has compared it.
+    ///
+    /// - Parameter known: the authority of an earlier pairing, in PEM.
+    /// - Returns: `nil` if the hub needs none.
+    private func trustedAuthority(
+        of address: HubAddress, known: String?, _ wiring: Wiring
+    ) async throws -> String? {
+        guard !address.isPlain else { return nil }
+        let client = HubClient(
+            address: address, userAgent: wiring.userAgent, certificateFile: wiring.settings[.caFile],
+            authority: known, token: { nil })
+        do throws(HubError) {
+            try await client.connect()
+            return known
+        } catch {
+            guard error == .unknownAuthority else { throw error }
+        }
+        let read = try await client.readAuthority(userAgent: wiring.userAgent)
+        guard let authority = AuthorityCertificate(der: read) else {
+            throw HubError.notAHub("its certificate authority is not a certificate")
+        }
+        if let words {
+            let given = words.lowercased().split { !$0.isLetter }.joined(separator: " ")
+            guard given == authority.words else { throw Self.imitated(address) }
+            return authority.pem
+        }
+        Output.shared.printNotice(
+            """
+            The certificate of \(address) comes from an authority of its own:
+
+                \(authority.words)
+
+            Compare these words with those in the hub's Settings, under "Use it on other devices".
+            """)
+        let mayGoOn = try Asking.mayGoOn(
+            "Are they the same?", yes: false, json: false,
+            .choice(
+                "somebody has to compare the words of the hub's certificate authority. Without a terminal, give those that the hub shows with --words."
+            ))
+        guard mayGoOn else { throw Self.imitated(address) }
+        return authority.pem
+    }
+
+    private static func imitated(_ address: HubAddress) -> CommandError {
+        CommandError(
+            .permission,
+            "the words are not those of the server that answers at \(address), so nothing was sent: another machine may be imitating the hub."
         )
     }
 }
@@ -113,7 +198,7 @@ struct HubStatusCommand: AsyncParsableCommand {
         guard hub.token != nil else { return ("unpaired", "no longer paired") }
         let client = HubClient(
             address: try HubAddress(hub.address), userAgent: wiring.userAgent,
-            certificateFile: wiring.settings[.caFile], token: { hub.token })
+            certificateFile: wiring.settings[.caFile], authority: hub.authority, token: { hub.token })
         do throws(HubError) {
             _ = try await client.status(of: [])
             return ("up", "connected as \"\(hub.name.printable)\"")
@@ -178,7 +263,7 @@ struct HubLeaveCommand: AsyncParsableCommand {
         let token = hub.token
         let client = HubClient(
             address: try HubAddress(hub.address), userAgent: wiring.userAgent,
-            certificateFile: wiring.settings[.caFile], token: { token })
+            certificateFile: wiring.settings[.caFile], authority: hub.authority, token: { token })
         do throws(HubError) {
             if token != nil { try await client.leave() }
         } catch {

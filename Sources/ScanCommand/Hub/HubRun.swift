@@ -34,7 +34,8 @@ struct HubRun: Sendable {
         let printer = HubEventPrinter()
         let listener = SharedValue<@Sendable (HubEvent) -> Void>({ printer.show($0) })
         client = HubClient(
-            address: address, userAgent: wiring.userAgent, certificateFile: wiring.settings[.caFile], token: token)
+            address: address, userAgent: wiring.userAgent, certificateFile: wiring.settings[.caFile],
+            authority: hub.authority, token: token)
         sender = HubSender(
             outbox: outbox, client: client, link: link, token: token, clock: ContinuousClock(),
             report: { listener.value($0) })
@@ -156,7 +157,7 @@ extension Wiring {
                 "no library is set, so there is no folder for the outbox. Give the path of a library with --library.")
         }
         let folder = URL(fileURLWithPath: library).deletingLastPathComponent().path
-        return "\(folder)/outbox/\(try HubAddress(hub.address).name)/library.sqlite"
+        return "\(folder)/outbox/\(try HubAddress(hub.outboxAddress ?? hub.address).name)/library.sqlite"
     }
 
     func openHub(_ text: String?) async throws -> HubRun {

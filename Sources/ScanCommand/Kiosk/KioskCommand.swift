@@ -30,6 +30,14 @@ struct KioskCommand: AsyncParsableCommand {
               scan kiosk code
               scan kiosk --listen 0.0.0.0
 
+            Browsers give a phone's camera only to pages that come over https. With --tls,
+            the station makes a certificate for itself and explains on the page what the
+            phone then asks; with files, it uses yours, and reads them again when they
+            change:
+
+              scan kiosk --tls
+              scan kiosk --tls --tls-certificate shelf.pem --tls-key shelf.key
+
             Requests that come through a web server or tunnel on this machine (nginx,
             ssh -R) look like requests from this machine, which need no code. With
             --behind-proxy, everyone must sign in:
@@ -46,6 +54,24 @@ struct KioskCommand: AsyncParsableCommand {
 
     @Option(help: ArgumentHelp("The port to listen on; 0 for any free port.", valueName: "number"))
     var port = 8278
+
+    @Flag(
+        name: .customLong("tls"),
+        help: "Let other devices use the kiosk over https only, which the cameras of phones need.")
+    var isEncrypted = false
+
+    @Option(help: ArgumentHelp("The port for https; 0 for any free port.", valueName: "number"))
+    var tlsPort = KioskTLS.standardPort
+
+    @Option(
+        help: ArgumentHelp(
+            "A PEM file with the certificate for https; without one, the station makes it itself.", valueName: "file"),
+        completion: .file())
+    var tlsCertificate: String?
+
+    @Option(
+        help: ArgumentHelp("The PEM file with the certificate's private key.", valueName: "file"), completion: .file())
+    var tlsKey: String?
 
     @Option(
         name: .customLong("name"),
@@ -64,7 +90,9 @@ struct KioskCommand: AsyncParsableCommand {
     @OptionGroup var paths: PathOptions
 
     func validate() throws {
-        if !(0...65_535).contains(port) { throw ValidationError("--port must be a number from 0 to 65535.") }
+        for (name, port) in [("--port", port), ("--tls-port", tlsPort)] where !(0...65_535).contains(port) {
+            throw ValidationError("\(name) must be a number from 0 to 65535.")
+        }
         if noCamera, live.camera.isUsed || live.frames != nil {
             throw ValidationError("--no-camera cannot be used with --device, --size, --fps, --format or --frames.")
         }
@@ -75,6 +103,8 @@ struct KioskCommand: AsyncParsableCommand {
     private func settings() throws -> Settings {
         var flags: [Setting: String] = [:]
         flags[.listen] = listen
+        if isEncrypted { flags[.tls] = "1" }
+        (flags[.tlsCertificate], flags[.tlsKey]) = (tlsCertificate, tlsKey)
         return try paths.settings(flags)
     }
 
@@ -87,11 +117,13 @@ struct KioskCommand: AsyncParsableCommand {
     private func serve(_ restore: ServiceRestore) async throws {
         let wiring = try Wiring(settings: settings())
         var configuration = try configuration(wiring.settings)
-        configuration.port = restore.port ?? configuration.port
+        configuration.port = restore.ports?.http ?? configuration.port
         // Each browser chooses its reader.
         let library = try wiring.openLibrary(for: nil)
         try await ListenCheck.requireCode(for: configuration.address, behindProxy: behindProxy, of: library)
         let logger = Self.logger()
+        configuration.tls = try KioskCertificates(settings: wiring.settings, names: names, logger: logger)
+            .tls(port: restore.ports?.https ?? tlsPort)
         library.onError { logger.warning("\($0.oneLine)") }
         let preview = noCamera ? nil : PreviewFeed()
         let camera = try noCamera ? nil : live.scan(wiring.settings, preview: preview)
@@ -122,10 +154,13 @@ struct KioskCommand: AsyncParsableCommand {
         }
         let watchdog = Watchdog(try ServiceNotice())
         let server = try KioskServer(configuration, ports: ports, logger: logger) {
-            [address = configuration.address] port in
-            restore.port = port
-            let address = Self.address(address, port)
+            [host = configuration.address] ports in
+            restore.ports = ports
+            let address = Self.address("http", host, ports.http)
             Output.shared.printNotice("The kiosk is at \(address)")
+            if let port = ports.https {
+                Output.shared.printNotice("With https, it is at \(Self.address("https", host, port))")
+            }
             watchdog.ready("At \(address)")
         }
 
@@ -206,8 +241,8 @@ struct KioskCommand: AsyncParsableCommand {
             store: { choice in try file.change(.listen, to: choice) })
     }
 
-    private static func address(_ host: String, _ port: Int) -> String {
-        "http://\(host.contains(":") ? "[\(host)]" : host):\(port)/"
+    private static func address(_ scheme: String, _ host: String, _ port: Int) -> String {
+        "\(scheme)://\(host.contains(":") ? "[\(host)]" : host):\(port)/"
     }
 
     /// Makes a logger that writes to standard error.

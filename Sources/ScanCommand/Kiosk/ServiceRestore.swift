@@ -12,16 +12,16 @@ final class ServiceRestore: Sendable {
         var stop: (@Sendable () async -> Void)?
         var backup: KeptBackup?
         var outcome: RestoreOutcome?
-        var port: Int?
+        var ports: ListeningPorts?
         var isEnded = false
     }
 
     private let state = Mutex(State())
 
-    /// The port on which the service has listened so far; `nil` before it has begun.
-    var port: Int? {
-        get { state.withLock { $0.port } }
-        set { state.withLock { $0.port = newValue } }
+    /// The ports on which the service has listened so far; `nil` before it has begun.
+    var ports: ListeningPorts? {
+        get { state.withLock { $0.ports } }
+        set { state.withLock { $0.ports = newValue } }
     }
 
     /// True if a restore was requested, after which the service begins again.

@@ -158,7 +158,7 @@ struct SettingsFile {
 /// file overrides the default.
 enum Setting: String, CaseIterable {
     case library, reader, backupFolder, index, camera, cameraSize, openLibraryURL, googleBooksURL, coversURL,
-        googleBooksKey, contact, caFile, offline, listen
+        googleBooksKey, contact, caFile, offline, listen, tls, tlsCertificate, tlsKey
     /// The defaults of the lists of books.
     case sort, limit, columns
     /// The addresses of the national catalogues and of the sources for all books.
@@ -189,6 +189,9 @@ enum Setting: String, CaseIterable {
         case .caFile: "BOOKPLATE_CA_FILE"
         case .offline: "BOOKPLATE_OFFLINE"
         case .listen: "BOOKPLATE_LISTEN"
+        case .tls: "BOOKPLATE_TLS"
+        case .tlsCertificate: "BOOKPLATE_TLS_CERTIFICATE"
+        case .tlsKey: "BOOKPLATE_TLS_KEY"
         case .sort: "BOOKPLATE_SORT"
         case .limit: "BOOKPLATE_LIMIT"
         case .columns: "BOOKPLATE_COLUMNS"
@@ -214,6 +217,9 @@ enum Setting: String, CaseIterable {
         case .caFile: "a PEM file with the certificate authorities to trust instead of the system's"
         case .offline: "1 to turn online lookup off, 0 to turn it on"
         case .listen: "the address of 'scan kiosk': 127.0.0.1 for this machine alone, 0.0.0.0 for all its networks"
+        case .tls: "1 to let other devices use 'scan kiosk' over https, which their cameras need, 0 for plain http"
+        case .tlsCertificate: "a PEM file with the certificate for https; without one, the station makes it itself"
+        case .tlsKey: "the PEM file with the private key of 'tlsCertificate'"
         case .sort: "the order of lists of books: \(ListDefaults.sorts)"
         case .limit: "the maximum number of books in a list (with --json: all)"
         case .columns: "the columns of lists of books, separated by commas"
@@ -224,7 +230,9 @@ enum Setting: String, CaseIterable {
     var isSecret: Bool { self == .googleBooksKey }
 
     /// True if the value is the path of a file or folder. The settings file stores it as an absolute path.
-    var isPath: Bool { self == .library || self == .backupFolder || self == .index || self == .caFile }
+    var isPath: Bool {
+        [.library, .backupFolder, .index, .caFile, .tlsCertificate, .tlsKey].contains(self)
+    }
 
     /// Returns the value that applies if the setting is set nowhere; an empty string if there is no such value.
     func defaultValue(_ paths: Paths) -> String {
@@ -235,8 +243,10 @@ enum Setting: String, CaseIterable {
         case .openLibraryURL: "https://openlibrary.org"
         case .googleBooksURL: "https://www.googleapis.com"
         case .coversURL: "https://covers.openlibrary.org"
-        case .backupFolder, .camera, .reader, .googleBooksKey, .contact, .caFile, .sort, .limit, .columns: ""
-        case .offline: "0"
+        case .backupFolder, .camera, .reader, .googleBooksKey, .contact, .caFile, .sort, .limit, .columns,
+            .tlsCertificate, .tlsKey:
+            ""
+        case .offline, .tls: "0"
         case .listen: "127.0.0.1"
         default: catalogue.flatMap(LookupConfiguration.publicAddress) ?? ""
         }
@@ -323,6 +333,13 @@ struct Paths {
 
     /// The file with the hubs of this station: `$XDG_CONFIG_HOME/bookplate/hub.json`
     var hubsFile: String { base("XDG_CONFIG_HOME", ".config") + "/bookplate/hub.json" }
+
+    /// The folder with the keys of the kiosk's certificates: the one that BOOKPLATE_TLS_FOLDER names, or else
+    /// `$XDG_STATE_HOME/bookplate/tls`. It is not in the library's folder, which people copy and share.
+    var tlsFolder: String {
+        if let path = environment["BOOKPLATE_TLS_FOLDER"], path.hasPrefix("/") { return path }
+        return base("XDG_STATE_HOME", ".local/state") + "/bookplate/tls"
+    }
 
     /// The rate limits of the sources: `$XDG_STATE_HOME/bookplate/rate-limits.json`
     var rateLimitsFile: String { base("XDG_STATE_HOME", ".local/state") + "/bookplate/rate-limits.json" }

@@ -1,0 +1,234 @@
+import Bookplate
+import Foundation
+import Synchronization
+import SystemCalls
+import TestTools
+import Testing
+
+@testable import Certificates
+
+/// A clock that is set by hand.
+private final class Clock: Sendable {
+    private let time = Mutex(Date(timeIntervalSince1970: 1_795_262_400))
+
+    var now: Date { time.withLock { $0 } }
+
+    func set(_ date: Date) { time.withLock { $0 = date } }
+    func advance(by days: Double) { time.withLock { $0 += days * 86_400 } }
+}
+
+private let home = Subjects(
+    names: ["shelf", "shelf.local", "localhost"], addresses: ["192.168.1.5", "127.0.0.1", "::1"])
+
+/// The keys in a folder of their own, and the authority that uses them.
+private struct Keys {
+    let scratch: Scratch
+    let clock = Clock()
+    var folder: String { scratch.file("tls") }
+
+    init() throws { scratch = try Scratch() }
+
+    /// The authority as a program that has just started sees it.
+    var authority: StationAuthority { StationAuthority(folder: folder, now: { [clock] in clock.now }) }
+
+    /// Writes what a browser gets: the authority that it trusts, and the chain of the service.
+    func write(_ subjects: Subjects = home) throws {
+        try scratch.write(Array(try authority.authority(for: subjects).pem.utf8), to: "trusted.pem")
+        try scratch.write(Array(try authority.certificate(for: subjects).chain.utf8), to: "chain.pem")
+    }
+
+    func openssl(_ arguments: String...) throws -> (status: Int32, output: String) {
+        try OpenSSL.run(arguments, in: scratch.path)
+    }
+
+    /// Verifies the service's certificate as openssl does for a server at this name or address.
+    func verifies(_ flag: String, _ value: String) throws -> Bool {
+        let time = String(Int(clock.now.timeIntervalSince1970))
+        return try openssl(
+            "verify", "-CAfile", "trusted.pem", "-purpose", "sslserver", "-attime", time, flag, value, "chain.pem"
+        ).status == 0
+    }
+
+    func mode(_ path: String) throws -> Int {
+        try #require(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int)
+    }
+}
+
+@Suite(.enabled(if: OpenSSL.isInstalled, "the command openssl is not installed"))
+struct `The station's certificate authority` {
+    @Test func `vouches for the house alone, and says so in constraints that are critical`() throws {
+        let keys = try Keys()
+        try keys.write()
+        let text = try keys.openssl("x509", "-in", "trusted.pem", "-noout", "-text").output
+        for part in [
+            "Subject: O = Bookplate, CN = Bookplate of shelf", "X509v3 Name Constraints: critical", "DNS:local\n",
+            "DNS:shelf\n", "IP:192.168.0.0/255.255.0.0", "IP:10.0.0.0/255.0.0.0", "IP:172.16.0.0/255.240.0.0",
+            "IP:FC00:0:0:0:0:0:0:0/FE00:0:0:0:0:0:0:0", "X509v3 Basic Constraints: critical", "CA:TRUE, pathlen:0",
+            "Certificate Sign",
+        ] { #expect(text.contains(part), "\(part) in\n\(text)") }
+        #expect(!text.contains("DNS:shelf.local"), "it is one of the .local names")
+    }
+
+    @Test func `issues a certificate that is good for each of the service's names and addresses, and no other`() throws
+    {
+        let keys = try Keys()
+        try keys.write()
+        for name in home.names { #expect(try keys.verifies("-verify_hostname", name), "\(name)") }
+        for address in home.addresses { #expect(try keys.verifies("-verify_ip", address), "\(address)") }
+        #expect(try !keys.verifies("-verify_hostname", "other.local"))
+        #expect(try !keys.verifies("-verify_ip", "192.168.1.6"))
+    }
+
+    @Test(arguments: [("DNS:bank.example", false), ("IP:93.184.216.34", false), ("DNS:pi.local", true)])
+    func `cannot be used to imitate others, even with its key`(subject: String, isGood: Bool) throws {
+        let keys = try Keys()
+        try keys.write()
+        try keys.scratch.write(Array("subjectAltName=\(subject)\n".utf8), to: "leaf.ext")
+        #expect(
+            try keys.openssl("req", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=x", "-keyout", "k", "-out", "csr")
+                .status == 0)
+        let authority = keys.folder + "/authority.pem"
+        #expect(
+            try keys.openssl(
+                "x509", "-req", "-in", "csr", "-CA", authority, "-CAkey", authority, "-set_serial", "7", "-extfile",
+                "leaf.ext", "-out", "leaf.pem"
+            ).status == 0)
+        let checked = try keys.openssl("verify", "-CAfile", "trusted.pem", "-no_check_time", "leaf.pem")
+        #expect((checked.status == 0) == isGood, "\(checked.output)")
+        #expect(isGood || checked.output.contains("permitted subtree violation"))
+    }
+
+    @Test func `keeps its keys where only their owner reads them`() throws {
+        let keys = try Keys()
+        try keys.write()
+        #expect(try keys.mode(keys.folder) == 0o700)
+        for file in ["authority.pem", "service.pem"] { #expect(try keys.mode(keys.folder + "/" + file) == 0o600) }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: keys.folder).count == 2, "nothing else is left")
+    }
+
+    @Test func `is made once, even if two programs begin at the same moment`() async throws {
+        let keys = try Keys()
+        let made = try await withThrowingTaskGroup(of: AuthorityCertificate.self) { group in
+            for _ in 0..<8 { group.addTask { try keys.authority.authority(for: home) } }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(Set(made.map(\.fingerprint)).count == 1)
+        try keys.write()
+        #expect(try keys.verifies("-verify_hostname", "shelf"))
+    }
+
+    @Test func `that is damaged is never replaced, because phones trust it`() throws {
+        let keys = try Keys()
+        try keys.write()
+        let path = keys.folder + "/authority.pem"
+        try replaceFile(path, with: "-----BEGIN CERTIFICATE-----\n".utf8, mode: 0o600)
+        #expect(throws: CertificateError.damaged(path: path)) { try keys.authority.certificate(for: home) }
+        #expect(throws: CertificateError.damaged(path: path)) { try keys.authority.authority(for: home) }
+        #expect(try String(contentsOfFile: path, encoding: .utf8) == "-----BEGIN CERTIFICATE-----\n")
+    }
+
+    @Test
+    func `is good when the clock has been set, although it was made with the clock of a Raspberry Pi at its start`()
+        throws
+    {
+        let keys = try Keys()
+        keys.clock.set(Date(timeIntervalSince1970: 0))
+        try keys.write()
+        keys.clock.set(Date(timeIntervalSince1970: 1_795_262_400))
+        try keys.write()
+        #expect(try keys.verifies("-verify_hostname", "shelf.local"))
+    }
+}
+
+@Suite(.enabled(if: OpenSSL.isInstalled, "the command openssl is not installed"))
+struct `The service's certificate` {
+    @Test func `is valid for at most 397 days and renewed when a third of them is left`() throws {
+        let keys = try Keys()
+        let authority = keys.authority
+        let first = try authority.certificate(for: home)
+        let from = first.leaf.notValidBefore
+        #expect(first.expiry.timeIntervalSince(from) <= 397 * 86_400 && from < keys.clock.now)
+        keys.clock.set(from + 397 * 86_400 * 2 / 3 - 60)
+        #expect(try authority.certificate(for: home) == first && keys.authority.certificate(for: home) == first)
+        keys.clock.advance(by: 0.01)
+        let second = try authority.certificate(for: home)
+        #expect(second != first && second.key != first.key)
+        #expect(try keys.authority.certificate(for: home) == second, "a new process uses it too")
+        try keys.write()
+        #expect(try keys.verifies("-verify_hostname", "shelf"))
+    }
+
+    @Test func `is renewed over all the years of its authority`() throws {
+        let keys = try Keys()
+        try keys.write()
+        let trusted = try keys.authority.authority(for: home)
+        for _ in 0..<40 {
+            keys.clock.advance(by: 90)
+            #expect(try keys.authority.authority(for: home) == trusted)
+            try keys.write()
+            #expect(try keys.verifies("-verify_ip", "192.168.1.5"), "\(keys.clock.now)")
+        }
+    }
+
+    @Test func `follows the machine to another address`() throws {
+        let keys = try Keys()
+        let authority = keys.authority
+        try keys.write()
+        let moved = Subjects(names: home.names, addresses: ["10.0.0.7", "127.0.0.1"])
+        let renewed = try authority.certificate(for: moved)
+        #expect(try authority.certificate(for: moved) == renewed)
+        try keys.write(moved)
+        #expect(try keys.verifies("-verify_ip", "10.0.0.7"))
+        #expect(try !keys.verifies("-verify_ip", "192.168.1.5"))
+    }
+
+    @Test func `leaves out what its authority may not vouch for, and stays good for the rest`() throws {
+        let keys = try Keys()
+        try keys.write()
+        let more = Subjects(
+            names: home.names + ["books.example", "den.local"], addresses: home.addresses + ["93.184.216.34"])
+        try keys.write(more)
+        #expect(try keys.verifies("-verify_hostname", "den.local"))
+        #expect(try !keys.verifies("-verify_hostname", "books.example"))
+        #expect(try keys.authority.refusedSubjects(of: more) == ["books.example", "93.184.216.34"])
+        #expect(try keys.authority.refusedSubjects(of: home) == [])
+    }
+
+    @Test(arguments: ["", "garbage", "-----BEGIN CERTIFICATE-----\nAA==\n-----END CERTIFICATE-----\n"])
+    func `that is damaged is made again`(text: String) throws {
+        let keys = try Keys()
+        try keys.write()
+        try replaceFile(keys.folder + "/service.pem", with: text.utf8, mode: 0o600)
+        try keys.write()
+        #expect(try keys.verifies("-verify_hostname", "shelf"))
+    }
+
+    @Test func `of another authority is made again`() throws {
+        let (keys, others) = (try Keys(), try Keys())
+        try keys.write()
+        try others.write()
+        let path = keys.folder + "/service.pem"
+        try FileManager.default.removeItem(atPath: path)
+        try FileManager.default.copyItem(atPath: others.folder + "/service.pem", toPath: path)
+        try keys.write()
+        #expect(try keys.verifies("-verify_hostname", "shelf"))
+    }
+}
+
+@Suite struct `The fingerprint of an authority` {
+    @Test(arguments: [(0x7F00, "lusab"), (0x0001, "babad"), (0x3F54, "gutih"), (0xDCC1, "tugad")])
+    func `is spoken in the words of Wilkerson's paper`(bits: Int, word: String) {
+        #expect(AuthorityCertificate.word(UInt16(bits)) == word)
+    }
+
+    @Test(.enabled(if: OpenSSL.isInstalled, "the command openssl is not installed"))
+    func `is the one that other programs show`() throws {
+        let keys = try Keys()
+        try keys.write()
+        let shown = try keys.openssl("x509", "-in", "trusted.pem", "-noout", "-fingerprint", "-sha256").output
+        let own = try keys.authority.authority(for: home)
+        #expect(shown.contains(own.fingerprint.replacing(" ", with: ":")))
+        #expect(own.words.split(separator: " ").count == 8)
+        #expect(AuthorityCertificate(pem: own.pem) == own)
+    }
+}
