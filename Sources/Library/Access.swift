@@ -266,7 +266,7 @@ actor CodeCheckQueue {
 
 /// Functions that make random tokens and compare secrets.
 enum Secret {
-    /// Returns the SHA-256 hash of a random secret, as it is stored. Nobody can guess such a secret from its hash. A code
+    /// Returns the SHA-256 hash of a random secret, as it is stored. Nobody can guess a secret from its hash. A code
     /// that a person chose is easier to guess, so it needs a slow hash.
     static func hash(of secret: String) -> Data { Data(SHA256.hash(data: Data(secret.utf8))) }
 

@@ -91,7 +91,7 @@ struct HostNames: Sendable {
     ///   - authority: the request's Host, which has a name and a port (RFC 9110, 7.2).
     ///   - local: the address of this end of the connection. The service may listen on several addresses.
     ///   - port: the port on which the service listens.
-    ///   - isEncrypted: true for https, whose port need not be named if it is 443; that of http need not be if it is 80.
+    ///   - isEncrypted: true for https, whose standard port is 443 and not 80.
     /// - Returns: `nil` for a name that does not belong to this service.
     func kind(of authority: String, local: String?, port: Int, isEncrypted: Bool = false) -> Kind? {
         guard let (name, namedPort) = Self.parts(of: authority) else { return nil }
