@@ -50,18 +50,21 @@ extension LibraryFile: Access {
         code: String, from address: String, device: String, at now: Date
     ) async throws -> SignInOutcome {
         let token = Secret.random(bytes: 32)
-        let id = ID<SignIn>()
         let device = Self.storable(device: device)
-        let instant = now.milliseconds
         let outcome = try await checked(code, from: address, device: device, at: now) { db in
-            try db.run("DELETE FROM signIn WHERE used < ?", [instant - Self.unusedFor])
-            try db.run(
-                "INSERT INTO signIn (uuid, token, device, created, used) VALUES (?, ?, ?, ?, ?)",
-                [id.rawValue, Secret.hash(of: token), device, instant, instant])
-            return SignIn(id: id, device: device, created: now, used: now)
+            try insertSignIn(db, token, device: device, at: now)
         }
         guard let signIn = outcome.result else { return .refused(outcome.check) }
         return .signedIn(signIn, token: token)
+    }
+
+    public func signIn(invited device: String, at now: Date) async throws -> (signIn: SignIn, token: String)? {
+        let token = Secret.random(bytes: 32)
+        let device = Self.storable(device: device)
+        return try await write { db in
+            guard try storedHash(db) != nil else { return nil }
+            return (try insertSignIn(db, token, device: device, at: now), token)
+        }
     }
 
     public func signIn(ofToken token: String, at now: Date) async throws -> SignIn? {
@@ -155,6 +158,16 @@ extension LibraryFile: Access {
             return (.right, try accept(db))
         }
     }
+}
+
+/// Stores a new sign-in, and deletes those that have expired.
+private func insertSignIn(_ db: Database, _ token: String, device: String, at now: Date) throws -> SignIn {
+    let (id, instant) = (ID<SignIn>(), now.milliseconds)
+    try db.run("DELETE FROM signIn WHERE used < ?", [instant - Int64(SignIn.unusedFor * 1000)])
+    try db.run(
+        "INSERT INTO signIn (uuid, token, device, created, used) VALUES (?, ?, ?, ?, ?)",
+        [id.rawValue, Secret.hash(of: token), device, instant, instant])
+    return SignIn(id: id, device: device, created: now, used: now)
 }
 
 /// Records an attempt with a code that has not been checked yet, and forgets the oldest attempts.

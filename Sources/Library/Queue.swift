@@ -20,7 +20,8 @@ extension LibraryFile: CaptureQueue {
                     id: detection.item ?? ID(), isbn: detection.isbn,
                     raw: detection.raw.storable(TextLimit.name) ?? detection.isbn.digits,
                     addon: detection.addon?.storable(TextLimit.name), origin: detection.origin,
-                    image: detection.image?.storable(4096), device: device, captured: instant, preset: preset)
+                    image: detection.image?.storable(4096), device: detection.device ?? device, captured: instant,
+                    preset: preset)
                 try db.run(
                     """
                     INSERT INTO intakeItem

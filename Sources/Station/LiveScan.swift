@@ -163,10 +163,7 @@ public final class LiveScan: Sendable {
         follower.process(frame)
         for symbol in follower.believed {
             do throws(ISBNRefusal) {
-                let detection = Detection(
-                    isbn: try symbol.isbn(), raw: symbol.payload, addon: symbol.addon, origin: .camera,
-                    thumbnail: thumbnail(frame, symbol.corners))
-                events.yield(.captured(detection))
+                events.yield(.captured(try Detection(showing: symbol, in: frame, thumbnail: thumbnail)))
             } catch {
                 events.yield(.refused(symbol, error))
             }
@@ -188,19 +185,33 @@ public final class LiveScan: Sendable {
     }
 }
 
-/// The state that the camera's thread keeps from one frame to the next.
-private struct Follower {
+extension Detection {
+    /// The detection of a code that was shown to a camera.
+    init(
+        showing symbol: Symbol, in frame: Frame, thumbnail: (Frame, Corners) -> [UInt8]?
+    ) throws(ISBNRefusal) {
+        self.init(
+            isbn: try symbol.isbn(), raw: symbol.payload, addon: symbol.addon, origin: .camera,
+            thumbnail: thumbnail(frame, symbol.corners))
+    }
+}
+
+/// The state that is kept from one frame of a camera to the next.
+struct Follower {
     private var decoder: any FrameDecoder
     private var result = FrameResult()
     private var consensus = Consensus()
     private var hints = HintRules()
-    private var hint: Hint?
+    private(set) var hint: Hint?
     private(set) var believed: [Symbol] = []
     /// The second in which frames are being counted: its start, and the number of frames so far.
     private var second: (began: Duration, frames: Int)?
     private var framesPerSecond = 0.0
 
     init(decoder: any FrameDecoder) { self.decoder = decoder }
+
+    /// The codes that were read in the last frame.
+    var symbols: [Symbol] { result.symbols }
 
     mutating func process(_ frame: Frame) {
         decoder.read(frame, into: &result)

@@ -32,6 +32,10 @@ public protocol Access: Sendable {
     ///
     /// - Parameter device: the name to show in the lists of sign-ins and attempts; it is shortened to one line.
     func signIn(code: String, from address: String, device: String, at now: Date) async throws -> SignInOutcome
+    /// Creates a sign-in for a device that was let in without the access code.
+    ///
+    /// - Returns: the sign-in and its token; `nil` if no access code is set, because then there are no sign-ins.
+    func signIn(invited device: String, at now: Date) async throws -> (signIn: SignIn, token: String)?
     /// Finds the sign-in to which a token belongs.
     ///
     /// - Returns: `nil` if the token is unknown, or if its sign-in was ended or has not been used for

@@ -23,6 +23,8 @@ public struct Detection: Sendable, Equatable {
     /// The id for the queue item, a UUID in lower case. Enqueuing the same id again gives the same item. If it is
     /// `nil`, the item gets a new id.
     public var item: ID<QueueItem>?
+    /// The name of the phone that saw the book; `nil` for the device that captures it.
+    public var device: String?
 
     public init(
         isbn: ISBN, raw: String, addon: String? = nil, origin: Origin, image: String? = nil, thumbnail: [UInt8]? = nil,
@@ -46,7 +48,7 @@ public struct QueueItem: Sendable, Equatable {
     public var addon: String?
     public var origin: Origin
     public var image: String?
-    /// The host name of the device that captured the ISBN.
+    /// The device that captured the ISBN: its host name, or the name of a phone.
     public var device: String
     public var captured: Date
     /// The settings with which the book is to be saved.

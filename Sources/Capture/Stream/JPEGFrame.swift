@@ -7,7 +7,7 @@ import Glibc
 /// The colour planes are not decoded. Two threads must not use the same decoder at once.
 package final class JPEGFrameDecoder {
     /// The maximum frame size, in pixels (8K is 33 megapixels).
-    static let maxPixels = 40_000_000
+    package static let maxPixels = 40_000_000
 
     private var handle: tjhandle
 
@@ -19,10 +19,13 @@ package final class JPEGFrameDecoder {
 
     deinit { tjDestroy(handle) }
 
-    /// - Parameter bytes: the bytes from the SOI marker on. Padding after the EOI marker, which some drivers add, is
-    ///   ignored.
+    /// - Parameters:
+    ///   - bytes: the bytes from the SOI marker on. Padding after the EOI marker, which some drivers add, is ignored.
+    ///   - maxPixels: the maximum size of the frame, in pixels.
     /// - Returns: true if the JPEG was complete and undamaged. If not, the content of `frame` is undefined.
-    package func decode(_ bytes: UnsafeBufferPointer<UInt8>, into frame: inout Frame) -> Bool {
+    package func decode(
+        _ bytes: UnsafeBufferPointer<UInt8>, into frame: inout Frame, maxPixels: Int = maxPixels
+    ) -> Bool {
         guard Self.isWhole(bytes) else { return false }
         var (width, height, sampling, colour): (Int32, Int32, Int32, Int32) = (0, 0, 0, 0)
         guard
@@ -32,7 +35,7 @@ package final class JPEGFrameDecoder {
             return false
         }
         guard
-            width > 0, height > 0, Int(width) * Int(height) <= Self.maxPixels,
+            width > 0, height > 0, Int(width) * Int(height) <= maxPixels,
             colour == Int32(TJCS_YCbCr.rawValue) || colour == Int32(TJCS_GRAY.rawValue)
         else { return false }
         frame.resize(width: Int(width), height: Int(height))

@@ -14,7 +14,8 @@ struct IntakePage: Sendable {
 
     private func page(_ request: Request, _ context: KioskContext) async throws -> Response {
         let texts = parts.pages.texts(context)
-        let rowViews = ScanRowView(texts: texts, zone: parts.ports.zone, preset: await parts.preset(of: context))
+        let rowViews = ScanRowView(
+            texts: texts, zone: parts.ports.zone, preset: await parts.preset(of: context), device: parts.ports.device)
         let snapshot = await parts.ports.station.snapshot(limit: ScanPage.maxRows)
         let open = snapshot.rows.filter(\.isOpen)
         let isWhole = request.uri.queryParameters["all"] != nil

@@ -52,7 +52,8 @@ struct ScanPage: Sendable {
         let texts = parts.pages.texts(context)
         let snapshot = await parts.ports.station.snapshot(limit: Self.maxRows)
         let preset = await parts.preset(of: context)
-        let rowViews = ScanRowView(texts: texts, zone: parts.ports.zone, preset: preset)
+        let rowViews = ScanRowView(
+            texts: texts, zone: parts.ports.zone, preset: preset, device: parts.ports.device)
         let query = request.uri.queryParameters
         let isWhole = query["all"] != nil
         let newest = snapshot.rows.filter { $0.status != .skipped && !$0.isCleared }
@@ -77,6 +78,8 @@ struct ScanPage: Sendable {
             view["camera\(state)"] = cameraText(camera, texts)
         }
         view["chosen"] = chosen ?? ""
+        // At the station's own screen, a phone is invited; on any other device, its own camera is offered.
+        view["isOther"] = !context.isAtStation
         if let current {
             let covers = try await context.library.keptCovers(among: [current.owned?.edition.id].compactMap(\.self))
             view["card"] = rowViews.card(current, covers: covers)
@@ -107,7 +110,9 @@ struct ScanPage: Sendable {
         }
         if ticked.isEmpty { view.merge(Self.clearView(snapshot.rows, texts)) { $1 } }
         return try await parts.pages.render(
-            Pages.Page(template: "scan", title: texts("layout.scan"), tab: .scan, view: view), context)
+            Pages.Page(
+                template: "scan", title: texts("layout.scan"), tab: .scan, view: view,
+                scripts: [context.isAtStation ? "phone-sheet" : "own-camera"]), context)
     }
 
     /// Returns the state of the camera and the network, which the head of every page shows.
@@ -176,6 +181,8 @@ struct ScanRowView: Sendable {
     let zone: TimeZone
     /// The preset of the browser. Rows that will be saved with another one say so.
     let preset: Preset
+    /// The name of this device in the queue. Rows that a phone or another station captured name it.
+    let device: String?
 
     /// A label for each state of a row, by the state's name in the API. The script shows these labels until the card is
     /// loaded.
@@ -191,9 +198,15 @@ struct ScanRowView: Sendable {
     func listed(_ row: Station.Row, isCurrent: Bool) -> View {
         var view = basics(row)
         view["isCurrent"] = isCurrent
-        view["detail"] = [detail(row), otherPreset(row)].compactMap(\.self).filter { !$0.isEmpty }
+        view["detail"] = [detail(row), otherPreset(row), otherDevice(row)].compactMap(\.self).filter { !$0.isEmpty }
             .joined(separator: " · ")
         return view
+    }
+
+    private func otherDevice(_ row: Station.Row) -> String? {
+        let name = row.candidate.item.device
+        guard let device, name != device else { return nil }
+        return texts("scan.from", ["device": Self.short(name)])
     }
 
     /// Returns the template values for the card that shows a row in detail.

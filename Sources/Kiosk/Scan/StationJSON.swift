@@ -178,3 +178,8 @@ extension Station.CameraView {
         ]
     }
 }
+
+extension Corners {
+    /// The corners in pixels, as whole numbers.
+    var json: JSONValue { .array(all.map { .array([.integer(Int($0.x)), .integer(Int($0.y))]) }) }
+}

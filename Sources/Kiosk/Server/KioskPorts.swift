@@ -26,6 +26,8 @@ public struct KioskPorts: Sendable {
     /// Reads the print in an uploaded photo like ``readPhoto``. It throws ``KioskError`` also if tesseract fails. `nil`
     /// if tesseract is not installed.
     public var readPrint: (@Sendable ([UInt8]) async throws -> PrintedPage)?
+    /// Makes a reader for the frames of one phone; `nil` if phones cannot send frames.
+    public var makePhoneScan: (@Sendable () throws -> PhoneScan)?
     /// Asks sources separately, for the comparison of a book with them; `nil` if the service cannot.
     public var records: (any RecordSearch)?
     /// Fetches the covers of editions that a search offers; `nil` if none are shown.

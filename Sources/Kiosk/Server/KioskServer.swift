@@ -257,6 +257,8 @@ struct KioskParts: Sendable {
     let listeners: NetworkListeners
     let wrongTokens = WrongTokens()
     let uploads = PhotoUploads()
+    let phones: PhoneCameras?
+    let invitations = PhoneInvitations()
     let imports: ImportDesk
     let searches = RecentAnswers<FoundEditions>()
     let comparisons = RecentAnswers<Comparison>()
@@ -268,6 +270,7 @@ struct KioskParts: Sendable {
         self.logger = logger
         self.configuration = configuration
         self.ports = ports
+        phones = ports.makePhoneScan.map { PhoneCameras(makeScan: $0) }
         events = EventHub()
         imports = ImportDesk(ports.importFile, events: events, now: ports.now)
         web = try WebFolder.bundled.get()

@@ -28,11 +28,11 @@ extension RequestRefusal {
     /// The codes of the refusals that only the web interface issues.
     enum Code: String {
         case badBooks, badField, badHost, badJSON, badNumber, badQuery, badTarget, changed, elsewhere, field, fixed
-        case foreignHost, foreignOrigin, httpsNeeded, importBusy, libraryInUse, missingField, moreThanAsked, noAddress,
+        case foreignHost, foreignOrigin, httpsNeeded, importBusy, invitationOver, libraryInUse, missingField, moreThanAsked, noAddress,
             noBarCode,
             noCode
         case noPhotos, noPicture, noPrint, noWords, notFile, notInTrash, notJPEG, notJSON, notPhoto, notPicture
-        case notThere, notYours, owned, refused, signInNeeded, throttled, tooLarge, tooManyWatch, unknownField
+        case notOpen, notThere, notYours, owned, refused, signInNeeded, throttled, tooLarge, tooManyFrames, tooManyPhones, tooManyWatch, unknownField
         case unknownToken, unsoundPicture, wrongCode, wrongMethod, wrongOldCode
         case wrongPIN
 
@@ -42,17 +42,18 @@ extension RequestRefusal {
             case .badField, .badHost, .badJSON, .badNumber, .badQuery, .badTarget, .missingField, .unknownField:
                 .badRequest
             case .signInNeeded, .unknownToken, .wrongCode: .unauthorized
-            case .elsewhere, .foreignHost, .foreignOrigin, .noCode, .notYours, .wrongOldCode, .wrongPIN: .forbidden
+            case .elsewhere, .foreignHost, .foreignOrigin, .invitationOver, .noCode, .notYours, .wrongOldCode, .wrongPIN:
+                .forbidden
             case .notThere: .notFound
             case .wrongMethod: .methodNotAllowed
-            case .changed, .fixed, .importBusy, .libraryInUse, .owned: .conflict
+            case .changed, .fixed, .notOpen, .importBusy, .libraryInUse, .owned: .conflict
             case .tooLarge: .contentTooLarge
             case .httpsNeeded: .upgradeRequired
             case .notFile, .notJPEG, .notJSON, .notPhoto, .notPicture: .unsupportedMediaType
             case .badBooks, .field, .moreThanAsked, .noAddress, .noBarCode, .noWords, .notInTrash, .refused,
                 .unsoundPicture:
                 .unprocessableContent
-            case .throttled: .tooManyRequests
+            case .throttled, .tooManyFrames, .tooManyPhones: .tooManyRequests
             case .noPhotos, .noPicture, .noPrint, .tooManyWatch: .serviceUnavailable
             }
         }

@@ -39,6 +39,7 @@ extension KioskParts {
             KeysPage(parts: self).routes,
             SignInPage(parts: self).routes,
             TrustPage(parts: self).routes,
+            PhonePage(parts: self).routes,
             WishlistLinksPage(parts: self).routes,
             SharedWishlist(parts: self).routes,
         ].flatMap(\.self)
@@ -51,6 +52,8 @@ extension KioskParts {
             WishlistLinksAPI(parts: self).routes,
             StationRoutes(parts: self).routes,
             PreviewRoutes(parts: self).routes,
+            PhonePairingAPI(parts: self).routes,
+            PhoneFramesAPI(parts: self).routes,
             EventRoutes(events: events, run: run).routes,
             ISBNAPI(parts: self).routes,
             BooksAPI(parts: self).routes,
@@ -107,6 +110,8 @@ struct Route: Sendable {
         /// A body of type image/… or application/octet-stream with at most ``Request/maxPhotoBytes`` bytes. It is read
         /// with ``PhotoUploads``.
         case photo
+        /// A body of type image/jpeg with at most ``PhoneCameras/byteLimit`` bytes.
+        case frame
         /// A body of type application/octet-stream with at most ``ImportAPI/maxBytes`` bytes, which is written to a
         /// file piece by piece. Other sites' forms cannot send this type.
         case file
@@ -154,6 +159,11 @@ extension Route {
                 throw RequestRefusal(.notPhoto, "A photo's Content-Type must begin with \"image/\".")
             }
             limit = Request.maxPhotoBytes
+        case .frame:
+            guard type == "image/jpeg" else {
+                throw RequestRefusal(.notPhoto, "A frame's Content-Type must be \"image/jpeg\".")
+            }
+            limit = PhoneCameras.byteLimit
         case .file:
             guard type == "application/octet-stream" else { throw .notFile }
             limit = ImportAPI.maxBytes

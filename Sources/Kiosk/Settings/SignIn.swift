@@ -53,7 +53,7 @@ struct AccessAPI: Sendable {
             code: body.code, from: context.address, device: device, at: parts.ports.now())
         switch outcome {
         case .signedIn(let signIn, let token):
-            var response = JSONResponse(["signIn": json(signIn, context)]).response(from: request, context: context)
+            var response = JSONResponse(["signIn": signIn.json(context)]).response(from: request, context: context)
             // The library ends an unused sign-in sooner.
             response.headers[.setCookie] = request.cookie(
                 Authenticator.cookie, token, seconds: Request.longestCookie)
@@ -71,7 +71,7 @@ struct AccessAPI: Sendable {
 
     private func list(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
         let signIns = try await context.library.signIns(at: parts.ports.now())
-        return JSONResponse(["signIns": .array(signIns.map { json($0, context) })])
+        return JSONResponse(["signIns": .array(signIns.map { $0.json(context) })])
     }
 
     private func end(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
@@ -80,12 +80,13 @@ struct AccessAPI: Sendable {
         }
         return JSONResponse(["ended": .bool(true)])
     }
+}
 
-    private func json(_ signIn: SignIn, _ context: KioskContext) -> JSONValue {
+extension SignIn {
+    func json(_ context: KioskContext) -> JSONValue {
         [
-            "id": .string(signIn.id.rawValue), "device": .string(signIn.device),
-            "created": .string(signIn.created.rfc3339),
-            "used": .string(signIn.used.rfc3339), "isCurrent": .bool(signIn.id == context.signIn),
+            "id": .string(id.rawValue), "device": .string(device), "created": .string(created.rfc3339),
+            "used": .string(used.rfc3339), "isCurrent": .bool(id == context.signIn),
         ]
     }
 }

@@ -49,6 +49,15 @@ struct LiveOptions: ParsableArguments {
             thumbnail: { frame, corners in frame.thumbnail(around: corners) })
     }
 
+    /// Makes a reader for the frames that a phone sends.
+    @Sendable static func phoneScan() throws -> PhoneScan {
+        guard let decoder = JPEGFrameDecoder() else { throw CommandError(.inputOutput, "memory ran out.") }
+        return PhoneScan(
+            decoder: try FrameReader(),
+            decode: { bytes, frame in decoder.decode(bytes, into: &frame, maxPixels: PhoneScan.pixelLimit) },
+            thumbnail: { frame, corners in frame.thumbnail(around: corners) })
+    }
+
     /// Grabs the handheld scanner and returns its events; nil without `--scanner`.
     func grabScanner() -> AsyncStream<ScannerEvent>? { scanner.map { HandheldScanner(path: $0).events() } }
 

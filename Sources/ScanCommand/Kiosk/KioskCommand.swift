@@ -144,6 +144,7 @@ struct KioskCommand: AsyncParsableCommand {
         ports.records = lookup
         if let path = library.path { ports.importFile = BrowserImport(folder: folder(of: path)) }
         if !wiring.isOffline { ports.fetchCover = wiring.coverDownloader(library) }
+        ports.makePhoneScan = LiveOptions.phoneScan
         let photos = PhotoChildren()
         ports.readPhoto = { try await photos.read($0) }
         do throws(TesseractError) {

@@ -6,11 +6,14 @@ import { text } from "./texts.js";
 
 const picture = document.getElementById("picture"), image = document.getElementById("preview");
 const scan = document.getElementById("scan"), outlines = document.getElementById("outlines"), sentence = document.getElementById("no-picture"), hint = document.getElementById("hint");
+const isOwn = () => picture.classList.contains("is-own");
 let state = picture.dataset.state, requests = 0, retry = 0;
 
 /** Requests the picture, at first and after the camera, the page or the service has paused. */
 function start() {
   clearTimeout(retry);
+  // The phone's own camera is in its place (own-camera.js).
+  if (isOwn()) return;
   if (state !== "streaming" || document.hidden) return stop();
   requests += 1;
   image.src = `/api/station/preview?${requests}`;
@@ -19,6 +22,7 @@ function start() {
 
 function stop() {
   clearTimeout(retry);
+  if (isOwn()) return;
   image.removeAttribute("src");
   image.hidden = true;
   outlines.replaceChildren();
@@ -36,7 +40,7 @@ function showCamera(camera) {
   state = camera.state;
   picture.dataset.state = state;
   // Without a picture, its place goes to the list.
-  scan.classList.toggle("is-blind", state !== "streaming" && state !== "starting");
+  if (!isOwn()) scan.classList.toggle("is-blind", state !== "streaming" && state !== "starting");
   sentence.textContent = picture.dataset[state === "trouble" ? errorTexts[camera.kind] ?? "silent" : state] ?? "";
   sentence.title = camera.text ?? "";
   if (state !== "streaming") return stop();
@@ -86,6 +90,7 @@ function compare() {
 setInterval(compare, 1000);
 
 on("glance", (glance) => {
+  if (isOwn()) return;
   if (image.hidden || !glance.width) return outlines.replaceChildren();
   outlines.setAttribute("viewBox", `0 0 ${glance.width} ${glance.height}`);
   outlines.replaceChildren(...glance.symbols.map((corners) => {

@@ -50,6 +50,9 @@ export async function fetchPage(address) {
   return new DOMParser().parseFromString(await answer.text(), "text/html");
 }
 
+/** Sends a request like callAPI(), but never shows that the page is busy. */
+export { send as callQuietly };
+
 async function send(method, path, body) {
   const isJSON = body !== undefined && !(body instanceof Blob);
   const type = isJSON ? "application/json" : body?.type;

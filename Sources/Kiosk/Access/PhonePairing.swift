@@ -1,0 +1,114 @@
+import Bookplate
+import Crypto
+import FoundationEssentials
+import Hummingbird
+import Synchronization
+
+/// The invitations to phones: each lets one phone in, once, within five minutes.
+///
+/// A QR code on the station's screen carries the token in the fragment of an address, which browsers do not send to any
+/// server. Only its hash is kept, in memory, because an invitation need not survive a restart.
+final class PhoneInvitations: Sendable {
+    static let validity: TimeInterval = 300
+    /// The maximum number of invitations. If there are more, the oldest ends.
+    private static let limit = 16
+
+    private let open = Mutex<[(hash: SHA256Digest, end: Date)]>([])
+
+    /// Makes an invitation.
+    ///
+    /// - Returns: its token: 128 random bits in hexadecimal.
+    func make(at now: Date) -> String {
+        let token = SymmetricKey(size: .bits128).withUnsafeBytes { bytes in
+            bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        }
+        open.withLock { open in
+            open.removeAll { $0.end <= now }
+            if open.count >= Self.limit { open.removeFirst() }
+            open.append((Self.hash(token), now + Self.validity))
+        }
+        return token
+    }
+
+    /// Uses an invitation up.
+    ///
+    /// - Returns: false if there is no such invitation, or no longer.
+    func redeem(_ token: String, at now: Date) -> Bool {
+        let hash = Self.hash(token)
+        return open.withLock { open in
+            open.removeAll { $0.end <= now }
+            // The comparison of digests takes the same time wherever they differ.
+            guard let index = open.firstIndex(where: { $0.hash == hash }) else { return false }
+            open.remove(at: index)
+            return true
+        }
+    }
+
+    /// Ends all invitations.
+    func endAll() { open.withLock { $0 = [] } }
+
+    private static func hash(_ token: String) -> SHA256Digest { SHA256.hash(data: Data(token.utf8)) }
+}
+
+/// The page that an invitation opens on a phone. It redeems the invitation and leads to the Scan page with the phone's
+/// camera.
+struct PhonePage: Sendable {
+    let parts: KioskParts
+
+    var routes: [Route] { [Route(.get, "/phone", for: .everyone, page)] }
+
+    private func page(_ request: Request, _ context: KioskContext) async throws -> Response {
+        let texts = parts.pages.texts(context)
+        var stranger = context
+        // The page shows nothing from the library.
+        stranger.caller = .stranger
+        return try await parts.pages.render(Pages.Page(template: "phone", title: texts("phone.title")), stranger)
+    }
+}
+
+/// Invites phones, and lets them in.
+struct PhonePairingAPI: Sendable {
+    let parts: KioskParts
+
+    var routes: [Route] {
+        [
+            Route(.post, "/api/phones/invitations", for: .household, invite),
+            Route(.post, "/api/phones", for: .everyone, enter),
+        ]
+    }
+
+    private func invite(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
+        let state = try await parts.networkState(context)
+        guard state.hasCode else { throw RequestRefusal.noCode }
+        guard let best = state.open.first else {
+            throw RequestRefusal(
+                .notOpen, "Other devices cannot reach this station yet. Choose who may, in Settings at the station.")
+        }
+        let now = parts.ports.now()
+        let address = "\(state.url(best))phone#\(parts.invitations.make(at: now))"
+        return JSONResponse(
+            [
+                "address": .string(address), "code": QRCode(address)?.json ?? .null,
+                "isEncrypted": .bool(state.ports.https != nil),
+                "ends": .string((now + PhoneInvitations.validity).rfc3339),
+            ], status: .created)
+    }
+
+    private struct Invitation: Decodable { var token: String }
+
+    private func enter(_ request: Request, _ context: KioskContext) async throws -> Response {
+        let body = try await request.json(Invitation.self)
+        let now = parts.ports.now()
+        guard parts.invitations.redeem(body.token, at: now) else {
+            throw RequestRefusal(
+                .invitationOver, "This code was used already, or is older than five minutes. Show a new one.")
+        }
+        let device = DeviceName.describe(request.headers[.userAgent] ?? "")
+        guard let made = try await context.library.signIn(invited: device, at: now) else { throw RequestRefusal.noCode }
+        var response = JSONResponse(["signIn": made.signIn.json(context)], status: .created)
+            .response(from: request, context: context)
+        response.headers[.setCookie] = request.cookie(
+            Authenticator.cookie, made.token, seconds: Request.longestCookie)
+        return response
+    }
+}
