@@ -28,11 +28,13 @@ extension RequestRefusal {
     /// The codes of the refusals that only the web interface issues.
     enum Code: String {
         case badBooks, badField, badHost, badJSON, badNumber, badQuery, badTarget, changed, elsewhere, field, fixed
-        case foreignHost, foreignOrigin, httpsNeeded, importBusy, invitationOver, libraryInUse, missingField, moreThanAsked, noAddress,
+        case foreignHost, foreignOrigin, httpsNeeded, importBusy, invitationOver, libraryInUse, missingField,
+            moreThanAsked, noAddress,
             noBarCode,
             noCode
         case noPhotos, noPicture, noPrint, noWords, notFile, notInTrash, notJPEG, notJSON, notPhoto, notPicture
-        case notOpen, notThere, notYours, owned, refused, signInNeeded, throttled, tooLarge, tooManyFrames, tooManyPhones, tooManyWatch, unknownField
+        case notOpen, notThere, notYours, owned, refused, signInNeeded, throttled, tooLarge, tooManyFrames,
+            tooManyPhones, tooManyWatch, unknownField
         case unknownToken, unsoundPicture, wrongCode, wrongMethod, wrongOldCode
         case wrongPIN
 
@@ -42,7 +44,8 @@ extension RequestRefusal {
             case .badField, .badHost, .badJSON, .badNumber, .badQuery, .badTarget, .missingField, .unknownField:
                 .badRequest
             case .signInNeeded, .unknownToken, .wrongCode: .unauthorized
-            case .elsewhere, .foreignHost, .foreignOrigin, .invitationOver, .noCode, .notYours, .wrongOldCode, .wrongPIN:
+            case .elsewhere, .foreignHost, .foreignOrigin, .invitationOver, .noCode, .notYours, .wrongOldCode,
+                .wrongPIN:
                 .forbidden
             case .notThere: .notFound
             case .wrongMethod: .methodNotAllowed
