@@ -256,14 +256,14 @@ def copy_time(size):
 class Browser:
     """Chromium without a screen, by W3C WebDriver."""
 
-    def __init__(self):
+    def __init__(self, *arguments):
         self.driver = subprocess.Popen(["chromedriver", "--port=0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         port = None
         while port is None:
             found = re.search(rb"successfully on port (\d+)", self.driver.stdout.readline())
             port = found and int(found.group(1))
         self.base = f"http://127.0.0.1:{port}"
-        options = {"args": ["--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--window-size=800,480"]}
+        options = {"args": ["--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--window-size=800,480", *arguments]}
         self.session = self.send("POST", "/session", {"capabilities": {"alwaysMatch": {"goog:chromeOptions": options}}})["sessionId"]
 
     def send(self, method, path, body=None):

@@ -14,7 +14,8 @@ final class Browser: Sendable {
     let driver: WebDriver
     private let process: Process
 
-    init() async throws {
+    /// - Parameter arguments: arguments of Chromium in addition to the usual ones.
+    init(_ arguments: [String] = []) async throws {
         let port: Substring
         (process, port) = try Self.startDriver()
         driver = try await WebDriver(
@@ -26,7 +27,7 @@ final class Browser: Sendable {
                     "args": [
                         "--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu",
                         "--accept-lang=en", "--lang=en", "--hide-scrollbars",
-                    ],
+                    ] + arguments,
                     "prefs": ["intl.accept_languages": "en"],
                 ],
             ])
@@ -63,8 +64,8 @@ final class Browser: Sendable {
     }
 
     /// Runs the body with a browser, and then always ends the browser.
-    static func during(_ body: (Browser) async throws -> Void) async throws {
-        let browser = try await Browser()
+    static func during(_ arguments: [String] = [], _ body: (Browser) async throws -> Void) async throws {
+        let browser = try await Browser(arguments)
         do {
             try await body(browser)
         } catch {

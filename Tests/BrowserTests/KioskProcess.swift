@@ -13,6 +13,8 @@ final class KioskProcess: Sendable {
 
     let home: URL
     let address: String
+    /// The port for https; `nil` without `--tls`.
+    let encryptedPort: Int?
     private let process: Process
     private let frames: Pipe
 
@@ -36,11 +38,13 @@ final class KioskProcess: Sendable {
         try process.run(atMost: .seconds(600))
         self.process = process
         var text = ""
-        while !text.contains(/http:\/\/[\d.]+:\d+\//) {
+        let last = options.contains("--tls") ? /https:\/\/[\d.]+:(\d+)\// : /http:\/\/[\d.]+:(\d+)\//
+        while !text.contains(last) {
             let data = errors.fileHandleForReading.availableData
             guard !data.isEmpty else { throw WebDriver.Failure(description: "the kiosk ended: \(text)") }
             text += String(decoding: data, as: UTF8.self)
         }
+        encryptedPort = options.contains("--tls") ? text.firstMatch(of: last).flatMap { Int($0.output.1) } : nil
         address = String(try #require(text.firstMatch(of: /http:\/\/[\d.]+:\d+/)).output)
         // Later output is discarded, so that it does not fill the pipe.
         errors.fileHandleForReading.readabilityHandler = { if $0.availableData.isEmpty { $0.readabilityHandler = nil } }

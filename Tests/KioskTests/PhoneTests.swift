@@ -128,6 +128,28 @@ extension WebKiosk {
         }
     }
 
+    @Test func `leads to the name under which the page itself was opened`() async throws {
+        try await withWebKiosk { kiosk async throws in
+            try await kiosk.library.setAccessCode(WebKiosk.code, at: kiosk.clock.now)
+            let cookie = try #require(try await kiosk.signIn().cookie)
+            let answer = try await kiosk.ask(
+                "POST", "/api/phones/invitations", host: WebKiosk.stranger,
+                [("Cookie", cookie), ("Origin", "https://\(WebKiosk.stranger)")], body: "{}")
+            #expect(answer.status == 201, "\(answer)")
+            #expect(answer.text("address")?.hasPrefix("https://\(WebKiosk.stranger)/phone#") == true)
+            #expect(answer.body.contains(#""isEncrypted":true"#))
+        }
+    }
+
+    @Test func `ends when the access code is changed`() async throws {
+        try await withPhones { kiosk async throws in
+            let token = try await kiosk.invite()
+            let body = "{\"code\": \"another code\", \"old\": \"\(WebKiosk.code)\"}"
+            #expect(try await kiosk.ask("PUT", "/api/access-code", body: body).status == 200)
+            #expect(try await kiosk.enter(token).status == 403)
+        }
+    }
+
     @Test func `is worth nothing once the access code has been removed`() async throws {
         try await withPhones { kiosk async throws in
             let token = try await kiosk.invite()

@@ -58,6 +58,8 @@ struct NetworkAPI: Sendable {
             // Not 401: whoever gives a wrong code here is signed in already.
             if check == .wrong { throw RequestRefusal(.wrongOldCode, "That is not the present access code.") }
             if let refusal = RequestRefusal(of: check) { throw refusal }
+            // Whoever knew only the old code may have made one.
+            parts.invitations.endAll()
         } else {
             guard context.isAtMachine else { throw RequestRefusal.onlyAtMachine }
             guard try await context.library.setFirstAccessCode(code, at: now) else {
@@ -146,6 +148,19 @@ extension KioskParts {
             ports: listeners.listening ?? ListeningPorts(http: configuration.port, https: configuration.tls?.port),
             own: own,
             outcomes: outcomes)
+    }
+
+    /// Returns the beginning of the service's addresses for other devices. It is that of the page itself, unless every
+    /// machine means itself with this name.
+    func address(for request: Request, _ context: KioskContext) async throws -> String {
+        // CrossSite has checked that the Origin is one of the service's own.
+        let origin = request.headers[.origin]?.lowercased() ?? ""
+        let name = HostNames.parts(of: origin.split(separator: "/").last.map(String.init) ?? "")?.name ?? ""
+        if HostNames.isLoopback(name) {
+            let state = try await networkState(context)
+            if let best = state.open.first { return String(state.url(best).dropLast()) }
+        }
+        return origin
     }
 
     /// The option or variable that determines the addresses.

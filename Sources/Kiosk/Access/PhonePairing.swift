@@ -78,18 +78,20 @@ struct PhonePairingAPI: Sendable {
     }
 
     private func invite(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
-        let state = try await parts.networkState(context)
-        guard state.hasCode else { throw RequestRefusal.noCode }
-        guard let best = state.open.first else {
+        guard try await context.library.hasAccessCode() else { throw RequestRefusal.noCode }
+        let base = try await parts.address(for: request, context)
+        guard let host = HostNames.parts(of: String(base.drop { $0 != "/" }.dropFirst(2))),
+            !HostNames.isLoopback(host.name)
+        else {
             throw RequestRefusal(
                 .notOpen, "Other devices cannot reach this station yet. Choose who may, in Settings at the station.")
         }
         let now = parts.ports.now()
-        let address = "\(state.url(best))phone#\(parts.invitations.make(at: now))"
+        let address = "\(base)/phone#\(parts.invitations.make(at: now))"
         return JSONResponse(
             [
                 "address": .string(address), "code": QRCode(address)?.json ?? .null,
-                "isEncrypted": .bool(state.ports.https != nil),
+                "isEncrypted": .bool(base.hasPrefix("https://")),
                 "ends": .string((now + PhoneInvitations.validity).rfc3339),
             ], status: .created)
     }

@@ -51,7 +51,7 @@ struct WishlistLinksAPI: Sendable {
 
     /// Makes a link. This response is the only one that contains the token.
     private func make(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
-        let base = try await base(request, context)
+        let base = try await parts.address(for: request, context)
         let (link, token) = try await context.library.makeWishlistLink(at: parts.ports.now())
         let address = base + "/w/" + token
         return JSONResponse(
@@ -63,19 +63,6 @@ struct WishlistLinksAPI: Sendable {
             throw RequestRefusal.notFound("link")
         }
         return JSONResponse(["revoked": .bool(true)])
-    }
-
-    /// Returns the beginning of the service's addresses for other devices. It is that of the page itself, unless every
-    /// machine means itself with this name.
-    private func base(_ request: Request, _ context: KioskContext) async throws -> String {
-        // CrossSite has checked that the Origin is one of the service's own.
-        let origin = request.headers[.origin]?.lowercased() ?? ""
-        let name = HostNames.parts(of: origin.split(separator: "/").last.map(String.init) ?? "")?.name ?? ""
-        if HostNames.isLoopback(name) {
-            let state = try await parts.networkState(context)
-            if let best = state.open.first { return String(state.url(best).dropLast()) }
-        }
-        return origin
     }
 }
 

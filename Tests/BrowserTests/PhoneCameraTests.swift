@@ -1,0 +1,74 @@
+import Foundation
+import Testing
+
+extension `In a browser` {
+    @Suite struct `A phone at the shelf` {
+        private static let code = "kumquat 7"
+
+        /// Opens the Scan page on a phone whose camera sees the book of a recording. Its page comes over https, under a
+        /// name of the house, because browsers give the camera to no other.
+        private func withPhone(_ body: (KioskProcess, Browser) async throws -> Void) async throws {
+            let kiosk = try await KioskProcess(
+                options: ["--no-camera", "--tls", "--tls-port", "0", "--name", "phone.local"])
+            defer { kiosk.remove() }
+            try kiosk.scan("kiosk", "code", input: Self.code + "\n")
+            let recording = KioskProcess.root.appendingPathComponent("samples/frames/desk-1280x720.mjpeg").path
+            let origin = "https://phone.local:\(try #require(kiosk.encryptedPort))"
+            try await Browser.during([
+                "--use-fake-ui-for-media-stream", "--use-fake-device-for-media-stream",
+                "--use-file-for-fake-video-capture=\(recording)", "--ignore-certificate-errors",
+                "--host-resolver-rules=MAP phone.local 127.0.0.1",
+            ]) { phone in
+                try await phone.show(.phone)
+                try await phone.open(origin + "/sign-in")
+                try await phone.driver.run(
+                    """
+                    document.getElementById("code").value = "\(Self.code)";
+                    document.querySelector("#sign-in .primary").click();
+                    """)
+                try await phone.wait("the sign-in", until: "location.pathname !== '/sign-in'")
+                try await phone.open(origin + "/scan")
+                try await phone.ready()
+                try await body(kiosk, phone)
+                try await phone.expectQuiet("scan", excused: [])
+            }
+        }
+
+        private func tap(_ id: String, _ phone: Browser) async throws {
+            try await phone.driver.run("document.getElementById('\(id)').click()")
+        }
+
+        @Test func `scans with its own camera after one tap, and stops after another`() async throws {
+            try await withPhone { kiosk, phone async throws in
+                #expect(try await phone.driver.run("return document.getElementById('own-camera').srcObject") == nil)
+                try await tap("own-open", phone)
+                try await phone.wait("the outline", until: "document.querySelector('#outlines polygon')")
+                try await phone.wait("the card", until: "document.getElementById('card').dataset.row")
+                let rows = try await kiosk.rows()
+                #expect(rows.count == 1, "it is in view all the time")
+                #expect((rows.first?["station"] as? String)?.contains("Linux") == true, "the phone's name")
+                try await tap("own-open", phone)
+                let isOver = "return document.getElementById('own-camera').srcObject === null"
+                #expect(try await phone.driver.run(isOver) as? Bool == true)
+            }
+        }
+
+        @Test func `is not offered the station's own invitation, but its camera`() async throws {
+            try await withPhone { _, phone async throws in
+                #expect(try await phone.driver.run("return document.getElementById('phone-open')") == nil)
+                #expect(
+                    try await phone.driver.run("return document.getElementById('own-open').checkVisibility()") as? Bool
+                        == true)
+            }
+        }
+
+        @Test func `is invited at the station, which first needs an access code`() async throws {
+            try await visit { _, browser, _ async throws in
+                try await browser.driver.run("document.getElementById('phone-open').click()")
+                try await browser.wait("the reason", until: "document.getElementById('phone-text').textContent !== ''")
+                let link = "return document.getElementById('phone-settings').checkVisibility()"
+                #expect(try await browser.driver.run(link) as? Bool == true)
+            }
+        }
+    }
+}
