@@ -18,7 +18,7 @@ public struct ServerCertificate: Sendable, Equatable {
     /// The largest file that is read, in bytes. A chain with its key has less than 20,000.
     static let sizeLimit = 1 << 20
 
-    /// The time at which the certificate ends to be valid.
+    /// The time at which the certificate expires.
     public var expiry: Date { leaf.notValidAfter }
 
     /// The certificates and the key.

@@ -11,9 +11,9 @@ import X509
 /// A certificate authority of this station alone, and the certificate of its web service that it has issued.
 ///
 /// The authority is made once and is valid for ten years. People install it on their phones, so it may issue
-/// certificates only for names and addresses of a house (RFC 5280, 4.2.1.10): if its key were stolen, it could not be
-/// used to imitate a bank. The service's certificate is renewed when a third of its time is left, and when the
-/// machine's names or addresses change.
+/// certificates only for servers with names and addresses of a house (RFC 5280, 4.2.1.10): if its key were stolen, it
+/// could not be used to imitate a bank. The service's certificate is renewed when a third of its time is left, and when
+/// the machine's names or addresses change.
 public final class StationAuthority: Sendable {
     private struct State {
         var issuer: Issuer?
@@ -22,6 +22,7 @@ public final class StationAuthority: Sendable {
 
     private let folder: String
     private let now: @Sendable () -> Date
+    private let onError: @Sendable (CertificateError) -> Void
     private let state = Mutex(State())
 
     /// The time for which a certificate of the service is valid: browsers accept at most 398 days (CA/Browser Forum
@@ -38,9 +39,13 @@ public final class StationAuthority: Sendable {
     ///   - folder: the folder for the keys. It is created when it is needed. It must not be the library's folder, which
     ///     people copy and share.
     ///   - now: returns the time.
-    public init(folder: String, now: @escaping @Sendable () -> Date = { Date() }) {
-        self.folder = folder
-        self.now = now
+    ///   - onError: called if a new certificate of the service cannot be stored. It is used all the same, until this
+    ///     program ends.
+    public init(
+        folder: String, now: @escaping @Sendable () -> Date = { Date() },
+        onError: @escaping @Sendable (CertificateError) -> Void = { _ in }
+    ) {
+        (self.folder, self.now, self.onError) = (folder, now, onError)
     }
 
     private var authorityFile: String { folder + "/authority.pem" }
@@ -49,7 +54,7 @@ public final class StationAuthority: Sendable {
     /// Returns the certificate of the service, and makes or renews it and its authority if necessary. Reads no file
     /// while nothing changes, so it can be called for every connection.
     ///
-    /// - Throws: ``CertificateError`` if a file cannot be read or written, or if the authority's is damaged.
+    /// - Throws: ``CertificateError`` if a file cannot be read, or if there is no authority and none can be made.
     public func certificate(for subjects: Subjects) throws(CertificateError) -> ServerCertificate {
         let now = now()
         return try state.withLock { state throws(CertificateError) in
@@ -149,7 +154,9 @@ public final class StationAuthority: Sendable {
         } catch { throw .notMade("\(error)") }
         do throws(FileError) {
             try replaceFile(serviceFile, with: certificate.pem.utf8, mode: 0o600)
-        } catch { throw .unwritable(error) }
+        } catch {
+            onError(.unwritable(error))
+        }
         return (certificate, Self.renewal(of: certificate.leaf))
     }
 
@@ -171,14 +178,15 @@ public final class StationAuthority: Sendable {
 
 /// The names and addresses under which people reach the service.
 public struct Subjects: Sendable, Equatable {
-    /// Host names in lower case, such as "shelf.local".
+    /// Host names in lower case, such as "shelf.local". Names without a dot are left out, except "localhost": a
+    /// constraint to the name "dev" would permit every name in the top-level domain .dev.
     public var names: [String]
     /// Addresses as text, such as "192.168.0.17".
     public var addresses: [String]
 
     /// Keeps the names and addresses sorted and each once.
     public init(names: some Sequence<String>, addresses: some Sequence<String>) {
-        self.names = Set(names.map { $0.lowercased() }).sorted()
+        self.names = Set(names.map { $0.lowercased() }.filter { $0 == "localhost" || $0.contains(".") }).sorted()
         self.addresses = Set(addresses).sorted()
     }
 
@@ -289,6 +297,8 @@ private struct Issuer {
             extensions: try Certificate.Extensions {
                 Critical(BasicConstraints.isCertificateAuthority(maxPathLength: 0))
                 Critical(KeyUsage(keyCertSign: true))
+                // It limits what is issued, too: no e-mail, no programs, no clients.
+                try ExtendedKeyUsage([.serverAuth])
                 Critical(
                     NameConstraints(
                         permittedDNSDomains: names,

@@ -98,10 +98,11 @@ final class Transfer {
             var bytes = Array(authority.utf8)
             bytes.withUnsafeMutableBytes { bytes in
                 var blob = curl_blob(data: bytes.baseAddress, len: bytes.count, flags: UInt32(CURL_BLOB_COPY))
-                withUnsafeMutablePointer(to: &blob) {
-                    // A libcurl before 7.77 does not know this option. It then trusts nothing that the system does not.
-                    _ = ccurl_set_pointer(curl.table, easy, CURLOPT_CAINFO_BLOB, $0)
+                let status = withUnsafeMutablePointer(to: &blob) {
+                    ccurl_set_pointer(curl.table, easy, CURLOPT_CAINFO_BLOB, $0)
                 }
+                // A libcurl that does not know this option trusts nobody then.
+                if status != CURLE_OK { set(CURLOPT_CAINFO, "/dev/null") }
             }
         case .unchecked:
             set(CURLOPT_SSL_VERIFYPEER, 0)

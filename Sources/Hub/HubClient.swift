@@ -58,14 +58,21 @@ public struct HubClient: HubAPI {
         return (answer.token, String(answer.name.cleanedLine.prefix(PairedStation.longestName)))
     }
 
-    /// Connects to the hub, to find out if this station trusts its certificate. Sends no secret.
+    /// Connects to the hub, to find out if it wants https, and if this station trusts its certificate. Sends no secret.
     ///
-    /// - Throws: ``HubError/unknownAuthority`` if it does not.
+    /// - Throws: ``HubError/unknownAuthority`` if this station does not trust it, and ``HubError/badAddress(_:)`` if
+    ///   the hub answers over https only.
     public func connect() async throws(HubError) {
+        let answer: HTTPAnswer
         do throws(TransportError) {
-            _ = try await http.send(request(.get, "healthz"))
+            answer = try await http.send(request(.get, "scan"))
         } catch {
             throw hubError(error)
+        }
+        if address.isPlain, answer.isRedirect, let moved = answer.redirect, moved.scheme == .https {
+            throw .badAddress(
+                "the hub answers over https only. Run 'scan hub pair \(moved.origin)'; if this station is paired with \(address) already, add '--replaces \(address)'"
+            )
         }
     }
 
@@ -82,7 +89,11 @@ public struct HubClient: HubAPI {
         } catch {
             throw hubError(error)
         }
-        guard answer.isSuccess else { throw .notAHub("it has no certificate authority of its own") }
+        guard answer.isSuccess else {
+            throw .notAHub(
+                "its certificate comes from an authority that this station does not know. If you trust that authority, name its file with 'scan settings set caFile FILE'"
+            )
+        }
         return answer.body
     }
 

@@ -141,8 +141,7 @@ struct `A kiosk with https` {
     @Test func `explains its certificate to everybody, and gives the authority that people compare`() async throws {
         try await SafeKiosk.run { kiosk async throws in
             let page = try await kiosk.web.askAsStranger("GET", "/trust")
-            #expect(page.status == 200 && page.body.contains(kiosk.authority.words))
-            #expect(page.body.contains(kiosk.authority.fingerprint))
+            #expect(page.status == 200 && page.body.contains(kiosk.authority.fingerprint))
             let file = try await kiosk.web.askAsStranger("GET", "/trust/authority.crt")
             #expect(file["content-type"] == "application/x-x509-ca-cert")
             #expect(file["content-length"] == "\(kiosk.authority.der.count)")

@@ -222,7 +222,7 @@ extension WebKiosk {
 
     @Test func `come ten times a second, and a few more after a pause`() async throws {
         let time = SharedValue(Duration.seconds(100))
-        let phones = PhoneCameras(makeScan: textScan, now: { time.value })
+        let phones = PhoneCameras(makeScan: textScan, now: { time.value }, processorTime: { .zero })
         func send() async throws -> String? {
             try await refusal { try await phones.read(Array("".utf8), from: .address("1")) }
         }
@@ -250,7 +250,7 @@ extension WebKiosk {
                         time.withLock { $0 += .milliseconds(300) }
                         return true
                     }, thumbnail: { _, _ in nil })
-            }, now: { time.value })
+            }, now: { time.value }, processorTime: { time.value })
         let start = time.value
         var read = 0
         for _ in 0..<200 {
@@ -262,9 +262,19 @@ extension WebKiosk {
         #expect(read > 3 && share < 0.35, "\(share) of the time")
     }
 
+    @Test func `show a book that could not be captured again in the next frame`() async throws {
+        let phones = PhoneCameras(makeScan: textScan, now: { .seconds(100) }, processorTime: { .zero })
+        let device = Device.address("1")
+        var seen: [Detection] = []
+        for _ in 0..<3 { seen = try await phones.read(Array(dune.utf8), from: device).detections }
+        #expect(seen.map(\.isbn.digits) == [dune])
+        phones.keep(seen, of: device)
+        #expect(try await phones.read(Array("".utf8), from: device).detections == seen, "with the same id")
+    }
+
     @Test func `come from two phones at once, and from a third when one has been silent`() async throws {
         let time = SharedValue(Duration.seconds(100))
-        let phones = PhoneCameras(makeScan: textScan, now: { time.value })
+        let phones = PhoneCameras(makeScan: textScan, now: { time.value }, processorTime: { .zero })
         func send(_ name: String) async throws -> String? {
             try await refusal { try await phones.read([], from: .address(name)) }
         }

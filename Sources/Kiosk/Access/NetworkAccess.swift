@@ -53,6 +53,7 @@ struct NetworkAPI: Sendable {
         let (old, now) = (try sent.text("old").value, parts.ports.now())
         if let old {
             let device = DeviceName.describe(request.headers[.userAgent] ?? "")
+            parts.connections.forget(context.connection)
             let check = try await context.library.changeAccessCode(
                 from: old, to: code, from: context.address, device: device, at: now)
             // Not 401: whoever gives a wrong code here is signed in already.
@@ -151,13 +152,19 @@ extension KioskParts {
     }
 
     /// Returns the beginning of the service's addresses for other devices. It is that of the page itself, unless every
-    /// machine means itself with this name.
+    /// machine means itself with this name. Behind a proxy, and with a certificate from elsewhere, it is the configured
+    /// name.
     func address(for request: Request, _ context: KioskContext) async throws -> String {
         // CrossSite has checked that the Origin is one of the service's own.
         let origin = request.headers[.origin]?.lowercased() ?? ""
         let name = HostNames.parts(of: origin.split(separator: "/").last.map(String.init) ?? "")?.name ?? ""
         if HostNames.isLoopback(name) {
             let state = try await networkState(context)
+            let isProxied = configuration.isBehindProxy
+            if let name = configuration.names.first, isProxied || configuration.tls?.authority == nil {
+                if isProxied { return "https://\(name)" }
+                if let port = state.ports.https { return "https://\(name):\(port)" }
+            }
             if let best = state.open.first { return String(state.url(best).dropLast()) }
         }
         return origin

@@ -174,7 +174,7 @@ final class NetworkListeners: Sendable {
             do {
                 try await group.run()
             } catch {
-                result.yield((.failed(errno: (error as? IOError)?.errnoCode), nil))
+                result.yield((.failed(errno: (error as? SocketService.Failure)?.errno), nil))
             }
             _ = hasEnded.exchange(true)
             result.finish()
@@ -202,8 +202,8 @@ final class NetworkListeners: Sendable {
             } catch {
                 logger.warning("\(socket.address), port \(socket.port), was not closed in order: \(error)")
             }
+            connections.close(to: socket.address, port: socket.port)
         }
-        connections.close(to: socket.address)
     }
 }
 

@@ -22,12 +22,17 @@ final class PhoneInvitations: Sendable {
         let token = SymmetricKey(size: .bits128).withUnsafeBytes { bytes in
             bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
         }
+        restore(token, at: now)
+        return token
+    }
+
+    /// Makes a token valid for five minutes from now: a new one, or one that could not be used.
+    func restore(_ token: String, at now: Date) {
         open.withLock { open in
             open.removeAll { $0.end <= now }
             if open.count >= Self.limit { open.removeFirst() }
             open.append((Self.hash(token), now + Self.validity))
         }
-        return token
     }
 
     /// Uses an invitation up.
@@ -92,6 +97,7 @@ struct PhonePairingAPI: Sendable {
             [
                 "address": .string(address), "code": QRCode(address)?.json ?? .null,
                 "isEncrypted": .bool(base.hasPrefix("https://")),
+                "warns": .bool(base.hasPrefix("https://") && parts.configuration.tls?.authority != nil),
                 "ends": .string((now + PhoneInvitations.validity).rfc3339),
             ], status: .created)
     }
@@ -106,7 +112,15 @@ struct PhonePairingAPI: Sendable {
                 .invitationOver, "This code was used already, or is older than five minutes. Show a new one.")
         }
         let device = DeviceName.describe(request.headers[.userAgent] ?? "")
-        guard let made = try await context.library.signIn(invited: device, at: now) else { throw RequestRefusal.noCode }
+        let made: (signIn: SignIn, token: String)?
+        do {
+            made = try await context.library.signIn(invited: device, at: now)
+        } catch {
+            // The phone tries again.
+            parts.invitations.restore(body.token, at: now)
+            throw error
+        }
+        guard let made else { throw RequestRefusal.noCode }
         var response = JSONResponse(["signIn": made.signIn.json(context)], status: .created)
             .response(from: request, context: context)
         response.headers[.setCookie] = request.cookie(

@@ -7,7 +7,7 @@ import Hummingbird
 /// comes before everything else.
 ///
 /// Somebody in the network could change what plain http carries. Therefore people compare the fingerprint that the
-/// device shows with the one in Settings on the station's own screen.
+/// device itself shows for the certificate with the one in Settings on the station's own screen.
 struct TrustPage: Sendable {
     let parts: KioskParts
 
@@ -31,7 +31,7 @@ struct TrustPage: Sendable {
         return try await parts.pages.render(
             Pages.Page(
                 template: "trust", title: texts("trust.title"),
-                view: ["fingerprint": authority.fingerprint, "words": authority.words]), stranger)
+                view: ["fingerprint": authority.fingerprint]), stranger)
     }
 
     /// - Throws: ``RequestRefusal`` (404) if the station has no authority of its own.
@@ -67,7 +67,6 @@ struct TrustPage: Sendable {
             <key>PayloadIdentifier</key><string>bookplate.\(name)</string>
             <key>PayloadUUID</key><string>\(payload(0))</string>
             <key>PayloadDisplayName</key><string>Bookplate</string>
-            <key>PayloadDescription</key><string>\(authority.words)</string>
             <key>PayloadContent</key><array><dict>
             <key>PayloadType</key><string>com.apple.security.root</string>
             <key>PayloadVersion</key><integer>1</integer>

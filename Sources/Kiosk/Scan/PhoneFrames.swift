@@ -1,5 +1,6 @@
 import Bookplate
 import Dispatch
+import Glibc
 import Hummingbird
 import Station
 import Synchronization
@@ -16,7 +17,7 @@ final class PhoneCameras: Sendable {
     static let limit = 2
     /// The number of frames that a phone may send per second, and at once after a pause.
     static let rate = 10.0, burst = 4.0
-    /// The time for which a frame may be read at the cost of one. A frame that takes longer counts as several.
+    /// The processor time that a frame may cost, in seconds. A frame that costs more counts as several.
     static let usual = 0.03
     /// The time after which a silent phone no longer counts as one that sends frames.
     static let silence: Duration = .seconds(5)
@@ -29,19 +30,25 @@ final class PhoneCameras: Sendable {
         var isReading = false
         /// The number of frames that it may send now.
         var credit = PhoneCameras.burst
+        /// The books that were seen but could not be captured yet.
+        var missed: [Detection] = []
     }
 
     private let makeScan: @Sendable () throws -> PhoneScan
     private let now: @Sendable () -> Duration
+    private let processorTime: @Sendable () -> Duration
     private let phones = Mutex<[Device: Phone]>([:])
     private let queue = DispatchQueue(label: "phone frames", qos: .utility)
 
-    /// - Parameter now: returns the time on a clock that never goes backwards.
+    /// - Parameters:
+    ///   - now: returns the time on a clock that never goes backwards.
+    ///   - processorTime: returns the processor time that the calling thread has used.
     init(
         makeScan: @escaping @Sendable () throws -> PhoneScan,
-        now: @escaping @Sendable () -> Duration = { .monotonicNow }
+        now: @escaping @Sendable () -> Duration = { .monotonicNow },
+        processorTime: @escaping @Sendable () -> Duration = { .ofThread }
     ) {
-        (self.makeScan, self.now) = (makeScan, now)
+        (self.makeScan, self.now, self.processorTime) = (makeScan, now, processorTime)
     }
 
     /// Reads a frame of a phone.
@@ -50,18 +57,27 @@ final class PhoneCameras: Sendable {
     ///   damaged.
     func read(_ jpeg: [UInt8], from device: Device) async throws -> PhoneScan.Reading {
         let scan = try begin(device)
-        let (reading, time) = await withCheckedContinuation { continuation in
-            queue.async { [now] in
-                let start = now()
-                let reading = scan.read(jpeg, at: start)
-                continuation.resume(returning: (reading, now() - start))
+        let (result, time) = await withCheckedContinuation { continuation in
+            queue.async { [now, processorTime] in
+                let start = processorTime()
+                let reading = scan.read(jpeg, at: now())
+                continuation.resume(returning: (reading, processorTime() - start))
             }
         }
-        end(device, after: time)
-        guard let reading else {
+        let missed = end(device, after: time)
+        guard var reading = result else {
+            keep(missed, of: device)
             throw RequestRefusal(.refused, "The frame is not a whole JPEG of at most 1920x1080.", key: "unsoundFrame")
         }
+        for index in reading.detections.indices { reading.detections[index].item = ID() }
+        reading.detections = missed + reading.detections
         return reading
+    }
+
+    /// Keeps books that could not be captured for the phone's next frame, because they are not seen a second time while
+    /// they stay in view.
+    func keep(_ detections: [Detection], of device: Device) {
+        phones.withLock { $0[device]?.missed += detections }
     }
 
     private func begin(_ device: Device) throws -> PhoneScan {
@@ -79,11 +95,25 @@ final class PhoneCameras: Sendable {
         }
     }
 
-    private func end(_ device: Device, after time: Duration) {
+    /// - Returns: the books of earlier frames that have not been captured.
+    private func end(_ device: Device, after time: Duration) -> [Detection] {
         phones.withLock { phones in
-            phones[device]?.isReading = false
-            phones[device]?.credit -= max(1, time / .seconds(1) / Self.usual)
+            guard var phone = phones[device] else { return [] }
+            let missed = phone.missed
+            (phone.isReading, phone.missed) = (false, [])
+            phone.credit -= max(1, time / .seconds(1) / Self.usual)
+            phones[device] = phone
+            return missed
         }
+    }
+}
+
+extension Duration {
+    /// The processor time that the calling thread has used.
+    fileprivate static var ofThread: Duration {
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
     }
 }
 
@@ -101,11 +131,13 @@ struct PhoneFramesAPI: Sendable {
             try await phones.read($0, from: context.device)
         }
         let texts = parts.pages.texts(context)
-        var detections = reading.detections
-        if !detections.isEmpty, let name = try await name(of: context) {
-            for index in detections.indices { detections[index].device = name }
+        let rows: [Station.Row]
+        do {
+            rows = try await capture(reading.detections, context)
+        } catch {
+            phones.keep(reading.detections, of: context.device)
+            throw error
         }
-        let rows = try await parts.ports.station.capture(detections, with: await parts.preset(of: context))
         return JSONResponse([
             "width": .integer(reading.width), "height": .integer(reading.height),
             "symbols": .array(reading.symbols.map(\.corners.json)), "hint": JSONValue(reading.hint?.rawValue),
@@ -118,6 +150,15 @@ struct PhoneFramesAPI: Sendable {
                     ]
                 }),
         ])
+    }
+
+    private func capture(_ seen: [Detection], _ context: KioskContext) async throws -> [Station.Row] {
+        guard !seen.isEmpty else { return [] }
+        var detections = seen
+        if let name = try await name(of: context) {
+            for index in detections.indices { detections[index].device = name }
+        }
+        return try await parts.ports.station.capture(detections, with: await parts.preset(of: context))
     }
 
     /// Returns the phone's name in the list of sign-ins; `nil` for a browser on this machine.

@@ -95,6 +95,9 @@ final class Connections: Sendable {
         }
     }
 
+    /// Detaches a connection from its sign-in, which its request is about to end. It then stays open for the response.
+    func forget(_ id: ObjectIdentifier) { state.withLock { $0.open[id]?.device = nil } }
+
     var hasGuests: Bool { state.withLock { $0.open.values.contains(where: \.isGuest) } }
 
     /// Closes the connections of guests, including their event streams.
@@ -113,10 +116,13 @@ final class Connections: Sendable {
         for connection in over { connection.channel.close(promise: nil) }
     }
 
-    /// Closes the connections to an address of this machine, including their event streams.
-    func close(to address: String) {
+    /// Closes the connections to a port at an address of this machine, including their event streams.
+    func close(to address: String, port: Int) {
         let over = state.withLock { state in
-            state.open.values.filter { $0.channel.localAddress?.ipAddress.map(HostNames.plain) == address }
+            state.open.values.filter { connection in
+                let local = connection.channel.localAddress
+                return local?.ipAddress.map(HostNames.plain) == address && local?.port == port
+            }
         }
         for connection in over { connection.channel.close(promise: nil) }
     }

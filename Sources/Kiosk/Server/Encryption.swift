@@ -112,11 +112,14 @@ extension KioskParts {
     /// - Throws: ``RequestRefusal``: 426 (RFC 9110, 15.5.22) for a request that a browser could not repeat, such as
     ///   one for the API.
     func redirectToHTTPS(_ request: Request, _ context: KioskContext) throws -> Response? {
-        guard let port = listeners.listening?.https, !context.isEncrypted, !context.isFromThisMachine,
+        guard let tls = configuration.tls, !context.isEncrypted, !context.isFromThisMachine,
             !Self.plainPaths.contains(where: { request.uri.path.hasPrefix($0) })
         else { return nil }
         guard let name = HostNames.parts(of: request.head.authority ?? "")?.name else { return nil }
-        let host = HostNames.bracketed(name)
+        // Certificates of the station's own authority have no names without a dot.
+        let isShort = tls.authority != nil && name == MachineAddress.hostName().lowercased()
+        let host = HostNames.bracketed(isShort ? name + ".local" : name)
+        let port = listeners.listening?.https ?? tls.port
         guard request.isSafe, !request.uri.path.hasPrefix("/api/") else {
             throw RequestRefusal(
                 .httpsNeeded, "This service answers other devices over https only, at https://\(host):\(port).",

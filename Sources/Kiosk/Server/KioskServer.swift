@@ -83,12 +83,13 @@ public final class KioskServer: Sendable {
         let responder = router.buildResponder()
         let contexts = configuration.tls.map { TLSContexts($0) }
         let makeServer: NetworkListeners.MakeServer = { socket, started in
-            Application(
+            let application = Application(
                 responder: TransportResponder(base: responder, isEncrypted: socket.isEncrypted),
                 server: .guarded(
                     configuration.limits, parts.connections, contexts: socket.isEncrypted ? contexts : nil),
                 configuration: .init(address: .hostname(socket.address, port: socket.port), serverName: nil),
                 onServerRunning: started, logger: logger)
+            return SocketService(application: application, socket: socket)
         }
         let applications = ListeningPorts(http: configuration.port, https: configuration.tls?.port).sockets(
             at: configuration.address
@@ -124,10 +125,11 @@ public final class KioskServer: Sendable {
         } catch  where stopping.value {
             // Requests that did not finish in time were cut off. This is intended.
         } catch  where begun.value.ports(of: configuration) == nil {
-            let failed = begun.value.http == nil ? configuration.port : configuration.tls?.port
+            let failure = error as? SocketService.Failure
             throw ListenError(
-                address: configuration.address, port: failed ?? 0,
-                errno: (error as? IOError)?.errnoCode, reason: "\(error)")
+                address: configuration.address, port: failure?.socket.port ?? configuration.port,
+                isEncrypted: failure?.socket.isEncrypted ?? false, errno: failure?.errno,
+                reason: failure?.reason ?? "\(error)")
         }
     }
 
@@ -135,6 +137,8 @@ public final class KioskServer: Sendable {
     public struct ListenError: Error, Sendable {
         public let address: String
         public let port: Int
+        /// True if the port is the one for https.
+        public let isEncrypted: Bool
         /// The system's error number; `nil` if the error does not come from the system, such as an unknown host name.
         public let errno: Int32?
         public let reason: String
@@ -145,6 +149,31 @@ public final class KioskServer: Sendable {
     public func stop() async {
         _ = stopping.exchange(true)
         await group.triggerGracefulShutdown()
+    }
+}
+
+/// The server of one socket, whose errors name the socket.
+struct SocketService: Service, CustomStringConvertible {
+    let application: any Service
+    let socket: NetworkListeners.Socket
+
+    /// The reason why the server ended.
+    struct Failure: Error {
+        let socket: NetworkListeners.Socket
+        /// The system's error number; `nil` if the error does not come from the system.
+        let errno: Int32?
+        let reason: String
+    }
+
+    /// The name that the service group logs.
+    var description: String { "server at \(socket.address), port \(socket.port)" }
+
+    func run() async throws {
+        do {
+            try await application.run()
+        } catch {
+            throw Failure(socket: socket, errno: (error as? IOError)?.errnoCode, reason: "\(error)")
+        }
     }
 }
 

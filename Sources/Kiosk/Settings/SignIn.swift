@@ -63,6 +63,7 @@ struct AccessAPI: Sendable {
     }
 
     private func signOut(_ request: Request, _ context: KioskContext) async throws -> Response {
+        parts.connections.forget(context.connection)
         if let id = context.signIn { _ = try await context.library.endSignIn(id) }
         var response = JSONResponse(["ended": .bool(context.signIn != nil)]).response(from: request, context: context)
         response.headers[.setCookie] = request.cookie(Authenticator.cookie, "", seconds: 0)
@@ -75,9 +76,13 @@ struct AccessAPI: Sendable {
     }
 
     private func end(_ request: Request, _ context: KioskContext) async throws -> JSONResponse {
-        guard try await context.library.endSignIn(context.id(of: SignIn.self)) else {
+        let id = try context.id(of: SignIn.self)
+        if id == context.signIn { parts.connections.forget(context.connection) }
+        guard try await context.library.endSignIn(id) else {
             throw RequestRefusal.notFound("sign-in")
         }
+        // The device that is shut out may have made some.
+        parts.invitations.endAll()
         return JSONResponse(["ended": .bool(true)])
     }
 }
@@ -94,8 +99,8 @@ extension SignIn {
 extension Request {
     /// Returns the header that sets a cookie, which scripts cannot read and other sites cannot send.
     ///
-    /// The service itself speaks plain HTTP. If a proxy serves it over https, the page's Origin says so, which browsers
-    /// send with every such request and which ``CrossSite`` has checked. The cookie is then never sent over plain HTTP.
+    /// Over https, the service's own or that of a proxy, the page's Origin says so, which browsers send with every such
+    /// request and which ``CrossSite`` has checked. The cookie is then never sent over plain HTTP.
     func cookie(_ name: String, _ value: String, seconds: Int) -> String {
         let isSecure = headers[.origin]?.lowercased().hasPrefix("https://") == true
         return "\(name)=\(value); Path=/; Max-Age=\(seconds); HttpOnly; SameSite=Strict" + (isSecure ? "; Secure" : "")

@@ -81,6 +81,17 @@ struct HubPairCommand: AsyncParsableCommand {
         let address = try HubAddress(address)
         let earlier = try replaces.map { try wiring.pairedHub($0) }
         let known = try wiring.hubs.hub(at: address)
+        let outbox = known?.outboxAddress ?? earlier.map { $0.outboxAddress ?? $0.address }
+        let folder = try HubAddress(outbox ?? address.description).name
+        if let other = try wiring.hubs.all().first(where: { other in
+            other.address != known?.address && other.address != earlier?.address
+                && (try? HubAddress(other.outboxAddress ?? other.address).name) == folder
+        }) {
+            throw CommandError(
+                .usage,
+                "the outbox for \(address) is that of \(other.address), with which this station is paired. If it is the same hub, add --replaces \(other.address)."
+            )
+        }
         if let earlier, known != nil {
             throw CommandError(
                 .usage,
@@ -98,7 +109,6 @@ struct HubPairCommand: AsyncParsableCommand {
             address: address, userAgent: wiring.userAgent, certificateFile: wiring.settings[.caFile],
             authority: authority, token: { nil })
         let paired = try await client.pair(code: code, name: name, station: station)
-        let outbox = known?.outboxAddress ?? earlier.map { $0.outboxAddress ?? $0.address }
         try wiring.hubs.save(
             PairedHub(
                 address: address.description, token: paired.token, name: paired.name, station: station,
@@ -119,16 +129,20 @@ extension HubPairCommand {
     private func trustedAuthority(
         of address: HubAddress, known: String?, _ wiring: Wiring
     ) async throws -> String? {
-        guard !address.isPlain else { return nil }
-        let client = HubClient(
-            address: address, userAgent: wiring.userAgent, certificateFile: wiring.settings[.caFile],
-            authority: known, token: { nil })
-        do throws(HubError) {
-            try await client.connect()
-            return known
-        } catch {
-            guard error == .unknownAuthority else { throw error }
+        // A hub without an authority of its own, or that has one no longer, needs none.
+        for authority in known == nil ? [nil] : [known, nil] {
+            let client = HubClient(
+                address: address, userAgent: wiring.userAgent, certificateFile: wiring.settings[.caFile],
+                authority: authority, token: { nil })
+            do throws(HubError) {
+                try await client.connect()
+                return authority
+            } catch {
+                guard error == .unknownAuthority else { throw error }
+            }
         }
+        let client = HubClient(
+            address: address, userAgent: wiring.userAgent, certificateFile: nil, token: { nil })
         let read = try await client.readAuthority(userAgent: wiring.userAgent)
         guard let authority = AuthorityCertificate(der: read) else {
             throw HubError.notAHub("its certificate authority is not a certificate")

@@ -36,22 +36,25 @@ struct KioskCertificates {
         }
         let first = try files.certificate()
         if first.expiry < Date() {
-            logger.warning("the certificate in \(certificate) ended to be valid on \(first.expiry.rfc3339)")
+            logger.warning("the certificate in \(certificate) expired on \(first.expiry.rfc3339)")
         }
         return KioskTLS(port: port, certificate: { .init(try files.certificate()) })
     }
 
     private func fromAuthority(port: Int) throws -> KioskTLS {
-        let authority = StationAuthority(folder: settings.paths.tlsFolder)
+        let authority = StationAuthority(
+            folder: settings.paths.tlsFolder,
+            onError: { [logger] in logger.warning("the renewed certificate is used, but was not stored: \($0)") })
         let subjects: @Sendable () -> Subjects = { [names] in
             let host = MachineAddress.hostName()
-            let own = host.isEmpty ? [] : [host, host + ".local"]
+            let own = host.isEmpty ? [] : [host + ".local"]
             return Subjects(
                 names: ["localhost"] + own + names,
                 addresses: ["127.0.0.1", "::1"] + MachineAddress.all().map(\.text))
         }
         _ = try authority.certificate(for: subjects())
-        let refused = try authority.refusedSubjects(of: subjects()).filter { names.contains($0) }
+        let configured = Set(names.map { $0.lowercased() })
+        let refused = try authority.refusedSubjects(of: subjects()).filter(configured.contains)
         if !refused.isEmpty {
             logger.warning(
                 """

@@ -103,7 +103,7 @@ struct KioskCommand: AsyncParsableCommand {
     private func settings() throws -> Settings {
         var flags: [Setting: String] = [:]
         flags[.listen] = listen
-        if isEncrypted { flags[.tls] = "1" }
+        if isEncrypted || tlsCertificate != nil { flags[.tls] = "1" }
         (flags[.tlsCertificate], flags[.tlsKey]) = (tlsCertificate, tlsKey)
         return try paths.settings(flags)
     }
@@ -259,13 +259,14 @@ struct KioskCommand: AsyncParsableCommand {
 extension KioskCommand {
     /// Describes why the service cannot listen, and what to do.
     static func error(for failure: KioskServer.ListenError) -> CommandError {
+        let option = failure.isEncrypted ? "--tls-port" : "--port"
         let socket = "\(failure.address.printable), port \(failure.port)"
         switch failure.errno {
         case EADDRINUSE:
             let holder = PortHolder.name(of: failure.port).map { ": \($0)" } ?? ""
             return CommandError(
                 .unavailable,
-                "cannot listen on \(socket): another program uses the port\(holder). End that program, or choose another port with --port."
+                "cannot listen on \(socket): another program uses the port\(holder). End that program, or choose another port with \(option)."
             )
         case EADDRNOTAVAIL:
             return CommandError(
@@ -275,13 +276,13 @@ extension KioskCommand {
         case EACCES:
             return CommandError(
                 .permission,
-                "cannot listen on \(socket): ports below 1024 are reserved for the system. Choose another port with --port."
+                "cannot listen on \(socket): ports below 1024 are reserved for the system. Choose another port with \(option)."
             )
         default:
             return CommandError(
                 .unavailable,
                 "cannot listen on \(socket): \(failure.reason.printable). Choose another address with --listen, or "
-                    + "another port with --port.")
+                    + "another port with \(option).")
         }
     }
 }

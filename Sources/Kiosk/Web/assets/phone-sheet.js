@@ -12,11 +12,11 @@ async function invite() {
   find("text").textContent = "";
   sheet.showModal();
   try {
-    const { address, code, isEncrypted } = await callAPI("POST", "/api/phones/invitations", {});
+    const { address, code, isEncrypted, warns } = await callAPI("POST", "/api/phones/invitations", {});
     find("text").textContent = sheet.dataset.scan;
     if (code) find("code").replaceChildren(drawQRCode(code, sheet.dataset.code));
     find("address").textContent = address;
-    for (const [name, isShown] of [["address", true], ["warning", isEncrypted], ["plain", !isEncrypted]]) find(name).hidden = !isShown;
+    for (const [name, isShown] of [["address", true], ["warning", warns], ["plain", !isEncrypted]]) find(name).hidden = !isShown;
   } catch (error) {
     find("text").textContent = error instanceof Refusal ? error.message : sheet.dataset.lost;
     find("settings").hidden = !["noCode", "notOpen"].includes(error.code);

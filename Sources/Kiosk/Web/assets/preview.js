@@ -22,9 +22,9 @@ function start() {
 
 function stop() {
   clearTimeout(retry);
-  if (isOwn()) return;
   image.removeAttribute("src");
   image.hidden = true;
+  if (isOwn()) return;
   outlines.replaceChildren();
   hint.hidden = true;
 }
@@ -35,18 +35,25 @@ function stop() {
  */
 const errorTexts = { noCamera: "unplugged", unplugged: "unplugged", busy: "taken", denied: "unusable", unusable: "unusable" };
 
+/** Gives the place of the picture to the list if there is none. */
+function showPlace() { scan.classList.toggle("is-blind", !isOwn() && state !== "streaming" && state !== "starting"); }
+
 function showCamera(camera) {
   const previous = state;
   state = camera.state;
   picture.dataset.state = state;
-  // Without a picture, its place goes to the list.
-  if (!isOwn()) scan.classList.toggle("is-blind", state !== "streaming" && state !== "starting");
+  showPlace();
   sentence.textContent = picture.dataset[state === "trouble" ? errorTexts[camera.kind] ?? "silent" : state] ?? "";
   sentence.title = camera.text ?? "";
   if (state !== "streaming") return stop();
   if (previous !== "streaming" || image.hidden) start();
 }
 on("camera", showCamera);
+document.addEventListener("owncamera", () => {
+  showPlace();
+  showFrozen(false);
+  if (isOwn()) stop(); else start();
+});
 
 // The stream has ended, or four other screens are already showing it.
 image.addEventListener("error", () => {
@@ -76,7 +83,7 @@ function showFrozen(isFrozen) {
  * Compares the picture with the last one. It compares the whole picture at a reduced size, and its middle at full size.
  */
 function compare() {
-  if (image.hidden || document.hidden || !image.naturalWidth) {
+  if (isOwn() || image.hidden || document.hidden || !image.naturalWidth) {
     [seen, repeats] = ["", 0];
     return showFrozen(false);
   }

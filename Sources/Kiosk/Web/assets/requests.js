@@ -53,12 +53,12 @@ export async function fetchPage(address) {
 /** Sends a request like callAPI(), but never shows that the page is busy. */
 export { send as callQuietly };
 
-async function send(method, path, body) {
+async function send(method, path, body, options = {}) {
   const isJSON = body !== undefined && !(body instanceof Blob);
   const type = isJSON ? "application/json" : body?.type;
   const answer = await fetch(path, {
     method, headers: { ...(type ? { "Content-Type": type } : {}), ...readerHeader() },
-    body: isJSON ? JSON.stringify(body) : body,
+    body: isJSON ? JSON.stringify(body) : body, ...options,
   });
   const json = answer.headers.get("Content-Type")?.startsWith("application/json") ? await answer.json() : null;
   if (answer.status === 401 && location.pathname !== "/sign-in") {
