@@ -334,12 +334,9 @@ struct Paths {
     /// The file with the hubs of this station: `$XDG_CONFIG_HOME/bookplate/hub.json`
     var hubsFile: String { base("XDG_CONFIG_HOME", ".config") + "/bookplate/hub.json" }
 
-    /// The folder with the keys of the kiosk's certificates: the one that BOOKPLATE_TLS_FOLDER names, or else
-    /// `$XDG_STATE_HOME/bookplate/tls`. It is not in the library's folder, which people copy and share.
-    var tlsFolder: String {
-        if let path = environment["BOOKPLATE_TLS_FOLDER"], path.hasPrefix("/") { return path }
-        return base("XDG_STATE_HOME", ".local/state") + "/bookplate/tls"
-    }
+    /// The folder with the keys of the kiosk's certificates: `$XDG_STATE_HOME/bookplate/tls`. It is not in the
+    /// library's folder, which people copy and share.
+    var tlsFolder: String { base("XDG_STATE_HOME", ".local/state") + "/bookplate/tls" }
 
     /// The rate limits of the sources: `$XDG_STATE_HOME/bookplate/rate-limits.json`
     var rateLimitsFile: String { base("XDG_STATE_HOME", ".local/state") + "/bookplate/rate-limits.json" }
