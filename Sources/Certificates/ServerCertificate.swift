@@ -31,17 +31,27 @@ public struct ServerCertificate: Sendable, Equatable {
     }
 
     /// - Parameter pem: the certificates, the server's first, and the private key of the server's certificate.
-    /// - Returns: `nil` if there is no certificate, no key, or if they do not belong together.
-    init?(pem: String) {
-        guard let documents = try? PEMDocument.parseMultiple(pemString: pem) else { return nil }
-        let chain = documents.filter { $0.discriminator == "CERTIFICATE" }.map { try? Certificate(pemDocument: $0) }
-        let keys = documents.filter { $0.discriminator.hasSuffix("PRIVATE KEY") }
-        guard let leaf = chain.first ?? nil,
-            let key = keys.first.flatMap({ try? Certificate.PrivateKey(pemDocument: $0) }),
-            key.publicKey == leaf.publicKey, let made = try? Self(leaf: leaf, chain: chain.compactMap(\.self), key: key)
-        else { return nil }
-        self = made
+    /// - Throws: an error that says what is wrong, if any of them is missing or damaged, or if they do not belong
+    ///   together.
+    init(pem: String) throws {
+        let documents = try PEMDocument.parseMultiple(pemString: pem)
+        let chain = try documents.filter { $0.discriminator == "CERTIFICATE" }.map { try Certificate(pemDocument: $0) }
+        guard let leaf = chain.first else { throw UnusablePEM("there is no certificate") }
+        guard let secret = documents.first(where: { $0.discriminator.hasSuffix("PRIVATE KEY") }) else {
+            throw UnusablePEM("there is no private key")
+        }
+        guard secret.discriminator != "ENCRYPTED PRIVATE KEY" else { throw UnusablePEM("the key has a password") }
+        let key = try Certificate.PrivateKey(pemDocument: secret)
+        guard key.publicKey == leaf.publicKey else { throw UnusablePEM("the key belongs to another certificate") }
+        try self.init(leaf: leaf, chain: chain, key: key)
     }
+}
+
+/// The reason why PEM text has no certificate and key that belong together.
+struct UnusablePEM: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
 }
 
 /// A certificate and its key in files that another program renews, such as certbot or Tailscale. They are read again
@@ -96,8 +106,7 @@ public final class CertificateFiles: Sendable {
                 pem += String(decoding: try readFile(path, limit: ServerCertificate.sizeLimit), as: UTF8.self) + "\n"
             } catch { throw .unreadable(error) }
         }
-        guard let certificate = ServerCertificate(pem: pem) else { throw .noPair(paths: paths) }
-        return certificate
+        do { return try ServerCertificate(pem: pem) } catch { throw .noPair(paths: paths, reason: "\(error)") }
     }
 }
 
@@ -123,19 +132,19 @@ public enum CertificateError: Error, Sendable, Equatable, CustomStringConvertibl
     case unreadable(FileError)
     case unwritable(FileError)
     /// The authority's file is not as it was written.
-    case damaged(path: String)
+    case damaged(path: String, reason: String)
     /// The files have no certificate, no key without a password, or they do not belong together.
-    case noPair(paths: [String])
+    case noPair(paths: [String], reason: String)
     case notMade(String)
 
     public var description: String {
         switch self {
         case .unreadable(let error): "cannot read the certificate in \(error)"
         case .unwritable(let error): "cannot write the certificate to \(error)"
-        case .damaged(let path):
-            "the station's certificate authority in \(path) is damaged. Put back a copy of it. Or delete it: a new one is then made, which has to be installed on the phones again"
-        case .noPair(let paths):
-            "\(paths.joined(separator: " and ")) must have a certificate in PEM and its private key without a password"
+        case .damaged(let path, let reason):
+            "the station's certificate authority in \(path) is damaged (\(reason)). Put back a copy of it. Or delete it: a new one is then made, which has to be installed on the phones again"
+        case .noPair(let paths, let reason):
+            "\(paths.joined(separator: " and ")) must have a certificate in PEM and its private key without a password: \(reason)"
         case .notMade(let reason): "cannot make a certificate: \(reason)"
         }
     }

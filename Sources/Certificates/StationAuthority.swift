@@ -121,27 +121,34 @@ public final class StationAuthority: Sendable {
             throw .unwritable(FileError(path: authorityFile, errno: .current))
         }
         do throws(FileError) { try syncFolder(of: authorityFile) } catch { throw .unwritable(error) }
-        guard let issuer = try storedIssuer() else { throw .damaged(path: authorityFile) }
+        guard let issuer = try storedIssuer() else {
+            throw .unreadable(FileError(path: authorityFile, errno: .noSuchFileOrDirectory))
+        }
         state.issuer = issuer
         return issuer
     }
 
     private func storedIssuer() throws(CertificateError) -> Issuer? {
         guard let text = try text(of: authorityFile) else { return nil }
-        guard let issuer = Issuer(pem: text) else { throw .damaged(path: authorityFile) }
-        return issuer
+        do { return try Issuer(pem: text) } catch { throw .damaged(path: authorityFile, reason: "\(error)") }
     }
 
     /// Returns the stored certificate of the service; `nil` if it is missing, damaged, or for other names.
     private func storedCertificate(
         by issuer: Issuer, for subjects: Subjects
     ) throws(CertificateError) -> (certificate: ServerCertificate, renewal: Date)? {
-        guard let text = try text(of: serviceFile), let stored = ServerCertificate(pem: text),
-            stored.leaf.issuer == issuer.certificate.subject,
-            issuer.certificate.publicKey.isValidSignature(stored.leaf.signature, for: stored.leaf),
-            Subjects(of: stored.leaf) == subjects, stored.leaf.notValidBefore <= now()
-        else { return nil }
-        return (stored, Self.renewal(of: stored.leaf))
+        guard let text = try text(of: serviceFile) else { return nil }
+        do {
+            let stored = try ServerCertificate(pem: text)
+            guard stored.leaf.issuer == issuer.certificate.subject,
+                issuer.certificate.publicKey.isValidSignature(stored.leaf.signature, for: stored.leaf),
+                try Subjects(of: stored.leaf) == subjects, stored.leaf.notValidBefore <= now()
+            else { return nil }
+            return (stored, Self.renewal(of: stored.leaf))
+        } catch {
+            // It holds nothing that cannot be made again.
+            return nil
+        }
     }
 
     private func issue(
@@ -190,15 +197,15 @@ public struct Subjects: Sendable, Equatable {
         self.addresses = Set(addresses).sorted()
     }
 
-    /// The subjects of a certificate.
-    fileprivate init?(of certificate: Certificate) {
-        guard let found = try? certificate.extensions.subjectAlternativeNames else { return nil }
+    /// The names and addresses in a certificate of the service.
+    fileprivate init(of certificate: Certificate) throws {
         var (names, addresses): ([String], [String]) = ([], [])
-        for name in found {
+        for name in try certificate.extensions.subjectAlternativeNames ?? SubjectAlternativeNames() {
             switch name {
             case .dnsName(let name): names.append(name)
             case .ipAddress(let bytes): addresses.append(AddressBytes.text(Array(bytes.bytes)))
-            default: return nil
+            // The service's certificates have no others.
+            default: break
             }
         }
         self.init(names: names, addresses: addresses)
@@ -215,20 +222,22 @@ public struct AuthorityCertificate: Sendable, Equatable {
     /// The certificate in DER (X.690).
     public let der: [UInt8]
 
-    /// - Returns: `nil` if the bytes are not a certificate.
-    public init?(der: [UInt8]) {
-        guard (try? Certificate(derEncoded: der)) != nil else { return nil }
+    /// - Throws: an error if the bytes are not a certificate.
+    public init(der: [UInt8]) throws {
+        _ = try Certificate(derEncoded: der)
         self.der = der
     }
 
     fileprivate init(of issuer: Issuer) { der = issuer.der }
 
     /// - Parameter pem: PEM text whose first certificate is the authority's.
-    public init?(pem: String) {
-        guard let documents = try? PEMDocument.parseMultiple(pemString: pem),
-            let first = documents.first(where: { $0.discriminator == "CERTIFICATE" })
-        else { return nil }
-        self.init(der: first.derBytes)
+    /// - Throws: an error if there is none.
+    public init(pem: String) throws {
+        let documents = try PEMDocument.parseMultiple(pemString: pem)
+        guard let first = documents.first(where: { $0.discriminator == "CERTIFICATE" }) else {
+            throw UnusablePEM("there is no certificate")
+        }
+        try self.init(der: first.derBytes)
     }
 
     /// The certificate in PEM (RFC 7468).
@@ -262,21 +271,29 @@ private struct Issuer {
     let certificate: Certificate
     let der: [UInt8]
     private let key: P256.Signing.PrivateKey
+    /// The domains for whose names the authority may issue certificates.
+    private let domains: [String]
 
-    private init(certificate: Certificate, der: [UInt8], key: P256.Signing.PrivateKey) {
+    private init(certificate: Certificate, der: [UInt8], key: P256.Signing.PrivateKey) throws {
         (self.certificate, self.der, self.key) = (certificate, der, key)
+        domains = try certificate.extensions.nameConstraints.map { Array($0.permittedDNSDomains) } ?? []
     }
 
     /// - Parameter pem: the certificate and its key.
-    /// - Returns: `nil` if they are damaged or do not belong together.
-    init?(pem: String) {
-        guard let documents = try? PEMDocument.parseMultiple(pemString: pem),
-            let first = documents.first(where: { $0.discriminator == "CERTIFICATE" }),
-            let certificate = try? Certificate(pemDocument: first),
-            let last = documents.last, let key = try? P256.Signing.PrivateKey(derRepresentation: last.derBytes),
-            certificate.publicKey == Certificate.PublicKey(key.publicKey)
-        else { return nil }
-        self.init(certificate: certificate, der: first.derBytes, key: key)
+    /// - Throws: an error that says what is wrong, if they are damaged or do not belong together.
+    init(pem: String) throws {
+        let documents = try PEMDocument.parseMultiple(pemString: pem)
+        guard let first = documents.first(where: { $0.discriminator == "CERTIFICATE" }), let last = documents.last
+        else {
+            throw UnusablePEM("there is no certificate")
+        }
+        let (certificate, key) = (
+            try Certificate(pemDocument: first), try P256.Signing.PrivateKey(derRepresentation: last.derBytes)
+        )
+        guard certificate.publicKey == Certificate.PublicKey(key.publicKey) else {
+            throw UnusablePEM("the key belongs to another certificate")
+        }
+        try self.init(certificate: certificate, der: first.derBytes, key: key)
     }
 
     var pem: String {
@@ -306,14 +323,13 @@ private struct Issuer {
                 SubjectKeyIdentifier(hash: .init(key.publicKey))
             },
             issuerPrivateKey: .init(key))
-        return Issuer(certificate: certificate, der: certificate.der ?? [], key: key)
+        return try Issuer(certificate: certificate, der: try certificate.serializeAsPEM().derBytes, key: key)
     }
 
     /// Returns the subjects that the authority's constraints permit. A certificate with any other would be refused as a
     /// whole.
     func permitted(_ subjects: Subjects) -> Subjects {
-        let domains = (try? certificate.extensions.nameConstraints).map { Array($0.permittedDNSDomains) } ?? []
-        return Subjects(
+        Subjects(
             names: subjects.names.filter { name in domains.contains { name == $0 || name.hasSuffix("." + $0) } },
             addresses: subjects.addresses.filter { text in
                 AddressBytes(text).map { address in HouseRange.all.contains { $0.contains(address) } } ?? false
@@ -397,14 +413,5 @@ private struct HouseRange {
     func contains(_ other: AddressBytes) -> Bool {
         other.bytes.count == address.count
             && zip(zip(other.bytes, mask), address).allSatisfy { $0.0 & $0.1 == $1 }
-    }
-}
-
-extension Certificate {
-    /// The certificate in DER; `nil` if it cannot be encoded.
-    fileprivate var der: [UInt8]? {
-        var serializer = DER.Serializer()
-        do { try serializer.serialize(self) } catch { return nil }
-        return serializer.serializedBytes
     }
 }

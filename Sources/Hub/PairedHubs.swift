@@ -28,6 +28,13 @@ public struct PairedHub: Sendable, Equatable, Codable {
     }
 }
 
+extension PairedHub {
+    /// The name of the hub's outbox, a folder; see ``HubAddress/name``.
+    ///
+    /// - Throws: ``HubError/badAddress(_:)`` if the stored address is damaged.
+    public func outboxName() throws(HubError) -> String { try HubAddress(outboxAddress ?? address).name }
+}
+
 /// The file with the hubs of a station and their tokens. Only the owner of the file can read it.
 public struct PairedHubs: Sendable {
     private let path: String

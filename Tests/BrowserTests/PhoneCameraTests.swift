@@ -63,6 +63,30 @@ extension `In a browser` {
             }
         }
 
+        @Test func `is let in by the address in a QR code, once`() async throws {
+            try await withPhone { _, phone async throws in
+                let ask = "headers: { 'Content-Type': 'application/json' }, body: '{}' })"
+                let address = try #require(
+                    try await phone.driver.run(
+                        """
+                        const made = await fetch("/api/phones/invitations", { method: "POST", \(ask);
+                        const { address } = await made.json();
+                        await fetch("/api/sign-out", { method: "POST", \(ask);
+                        return address;
+                        """) as? String)
+                try await phone.open("about:blank")
+                try await phone.open(address)
+                try await phone.wait("the Scan page", until: "location.pathname === '/scan' && location.hash === ''")
+                try await phone.ready()
+                try await phone.open("about:blank")
+                try await phone.open(address)
+                try await phone.wait(
+                    "the refusal", until: "document.getElementById('message').textContent.includes('used already')")
+                try await phone.open("about:blank")
+                _ = try await phone.pageErrors()
+            }
+        }
+
         @Test func `is invited at the station, which first needs an access code`() async throws {
             try await visit(excused: ["403"]) { _, browser, _ async throws in
                 try await browser.driver.run("document.getElementById('phone-open').click()")

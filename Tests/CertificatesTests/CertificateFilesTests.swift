@@ -72,7 +72,10 @@ struct `A certificate in files` {
         try folder.make("two")
         try folder.use("new.pem", as: folder.certificate)
         for _ in 0..<3 { #expect(try name(files.certificate()).contains("one")) }
-        #expect(folder.errors.all == [.noPair(paths: [folder.certificate, folder.key])], "reported once")
+        #expect(
+            folder.errors.all == [
+                .noPair(paths: [folder.certificate, folder.key], reason: "the key belongs to another certificate")
+            ], "reported once")
         try folder.use("new.key", as: folder.key)
         #expect(try name(files.certificate()).contains("two"))
         try FileManager.default.removeItem(atPath: folder.key)
@@ -80,16 +83,28 @@ struct `A certificate in files` {
         #expect(folder.errors.all.count == 2)
     }
 
+    private let broken = "-----BEGIN CERTIFICATE-----\nAA==\n-----END CERTIFICATE-----\n"
+
     @Test func `without which nothing can begin is an error that names the file`() throws {
         let folder = try Folder()
         #expect(throws: CertificateError.unreadable(FileError(path: folder.certificate, errno: .noSuchFileOrDirectory)))
         {
             try folder.files().certificate()
         }
+        try folder.make("one")
+        try replaceFile(
+            folder.certificate, with: try readFile(folder.scratch.file("new.pem"), limit: 1 << 20) + Array(broken.utf8),
+            mode: 0o600)
+        try folder.use("new.key", as: folder.key)
+        #expect(throws: CertificateError.self, "no certificate of the chain is dropped") {
+            try folder.files().certificate()
+        }
         try folder.make("one", ["rsa:2048"], ["-passout", "pass:secret"])
         try folder.use("new.pem", as: folder.certificate)
         try folder.use("new.key", as: folder.key)
-        #expect(throws: CertificateError.noPair(paths: [folder.certificate, folder.key])) {
+        #expect(
+            throws: CertificateError.noPair(paths: [folder.certificate, folder.key], reason: "the key has a password")
+        ) {
             try folder.files().certificate()
         }
     }

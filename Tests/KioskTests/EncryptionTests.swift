@@ -197,6 +197,15 @@ struct `Plain http beside https` {
         }
     }
 
+    @Test func `shows this machine the words and the fingerprint that others compare`() async throws {
+        try await withKiosk { kiosk, address async throws in
+            try await kiosk.web.library.setAccessCode(WebKiosk.code, at: kiosk.web.clock.now)
+            let settings = try await kiosk.web.ask("GET", "/settings").body
+            #expect(settings.contains(kiosk.authority.words) && settings.contains(kiosk.authority.fingerprint))
+            #expect(settings.contains(":\(kiosk.port)/") && settings.contains(":\(kiosk.web.port)/trust"))
+        }
+    }
+
     @Test func `still serves this machine`() async throws {
         try await withKiosk { kiosk, _ async throws in
             #expect(try await kiosk.web.ask("GET", "/home").status == 200)

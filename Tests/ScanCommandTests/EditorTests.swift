@@ -145,7 +145,7 @@ import Testing
 
     @Test(arguments: [(SIGINT, "\u{03}"), (SIGTERM, nil)] as [(Int32, String?)])
     func `is removed when the program is interrupted`(signal: Int32, key: String?) throws {
-        // The shell waits for the person at the terminal. To remove so many files takes longer than the editor to end.
+        // The shell waits for the person at the terminal. Removing so many files takes longer than ending the editor.
         try withEditor("cd \"${1%/*}\" && touch $(seq 20000); echo ready; read line") { scan, place in
             let terminal = try PseudoTerminal(scan, "library edit dune")
             try terminal.wait(for: "ready")

@@ -35,7 +35,7 @@ final class PhoneInvitations: Sendable {
         }
     }
 
-    /// Uses an invitation up.
+    /// Redeems an invitation, which then ends.
     ///
     /// - Returns: false if there is no such invitation, or no longer.
     func redeem(_ token: String, at now: Date) -> Bool {

@@ -5,8 +5,9 @@ import Hummingbird
 import Station
 import Synchronization
 
-/// The phones whose cameras send frames. Each has a reader of its own, which is kept for a while when the phone is
-/// silent, so that a cut connection loses nothing and captures nothing twice.
+/// The phones whose cameras send frames. Each has a reader of its own, which is kept for a minute when the phone is
+/// silent, so that a cut connection captures nothing twice; and books that could not be captured are kept until it
+/// sends again.
 ///
 /// All frames are read one after the other on one queue with a low priority, and each phone may use only a share of its
 /// time. So phones can never slow down the station's own camera, whatever they send.
@@ -83,7 +84,9 @@ final class PhoneCameras: Sendable {
     private func begin(_ device: Device) throws -> PhoneScan {
         let now = now()
         return try phones.withLock { phones in
-            phones = phones.filter { $0.value.isReading || now - $0.value.lastFrame < Self.memory }
+            phones = phones.filter { _, phone in
+                phone.isReading || !phone.missed.isEmpty || now - phone.lastFrame < Self.memory
+            }
             let others = phones.count { $0.key != device && now - $0.value.lastFrame < Self.silence }
             guard others < Self.limit else { throw RequestRefusal.tooManyPhones }
             var phone = try phones[device] ?? Phone(scan: makeScan(), lastFrame: now)

@@ -82,11 +82,9 @@ struct HubPairCommand: AsyncParsableCommand {
         let earlier = try replaces.map { try wiring.pairedHub($0) }
         let known = try wiring.hubs.hub(at: address)
         let outbox = known?.outboxAddress ?? earlier.map { $0.outboxAddress ?? $0.address }
-        let folder = try HubAddress(outbox ?? address.description).name
-        if let other = try wiring.hubs.all().first(where: { other in
-            other.address != known?.address && other.address != earlier?.address
-                && (try? HubAddress(other.outboxAddress ?? other.address).name) == folder
-        }) {
+        let outboxName = try HubAddress(outbox ?? address.description).name
+        let others = try wiring.hubs.all().filter { ![known?.address, earlier?.address].contains($0.address) }
+        if let other = try others.first(where: { try $0.outboxName() == outboxName }) {
             throw CommandError(
                 .usage,
                 "the outbox for \(address) is that of \(other.address), with which this station is paired. If it is the same hub, add --replaces \(other.address)."
@@ -144,8 +142,9 @@ extension HubPairCommand {
         let client = HubClient(
             address: address, userAgent: wiring.userAgent, certificateFile: nil, token: { nil })
         let read = try await client.readAuthority(userAgent: wiring.userAgent)
-        guard let authority = AuthorityCertificate(der: read) else {
-            throw HubError.notAHub("its certificate authority is not a certificate")
+        let authority: AuthorityCertificate
+        do { authority = try AuthorityCertificate(der: read) } catch {
+            throw HubError.notAHub("its certificate authority is not a certificate: \(error)")
         }
         if let words {
             let given = words.lowercased().split { !$0.isLetter }.joined(separator: " ")

@@ -157,7 +157,7 @@ extension Wiring {
                 "no library is set, so there is no folder for the outbox. Give the path of a library with --library.")
         }
         let folder = URL(fileURLWithPath: library).deletingLastPathComponent().path
-        return "\(folder)/outbox/\(try HubAddress(hub.outboxAddress ?? hub.address).name)/library.sqlite"
+        return "\(folder)/outbox/\(try hub.outboxName())/library.sqlite"
     }
 
     func openHub(_ text: String?) async throws -> HubRun {

@@ -2,6 +2,7 @@
 // the one before is answered, and the station reads them.
 
 import { describeFailure } from "./acts.js";
+import { showGlance } from "./preview.js";
 import { callQuietly, Refusal } from "./requests.js";
 import { text } from "./texts.js";
 
@@ -169,14 +170,8 @@ function adapt(bytes, time) {
   if (slow <= -50) [size, slow] = [Math.max(size - 1, 0), 0];
 }
 
-function showReading({ width, height, symbols, hint: advice, rows, refused }) {
-  outlines.setAttribute("viewBox", `0 0 ${width} ${height}`);
-  outlines.replaceChildren(...symbols.map((corners) => {
-    const shape = document.createElementNS("http://www.w3.org/2000/svg", "polygon");
-    shape.setAttribute("points", corners.map((corner) => corner.join(",")).join(" "));
-    return shape;
-  }));
-  showHint(advice ? text("hint_" + advice) : "");
+function showReading({ rows, refused, ...glance }) {
+  showGlance(glance);
   // A browser that has not been touched refuses to vibrate, and logs an error.
   if (rows.length > 0 && navigator.userActivation?.hasBeenActive) navigator.vibrate?.(60);
   for (const { payload, reason } of refused) {

@@ -96,17 +96,22 @@ function compare() {
 }
 setInterval(compare, 1000);
 
-on("glance", (glance) => {
-  if (isOwn()) return;
-  if (image.hidden || !glance.width) return outlines.replaceChildren();
-  outlines.setAttribute("viewBox", `0 0 ${glance.width} ${glance.height}`);
-  outlines.replaceChildren(...glance.symbols.map((corners) => {
+/** Outlines the codes in a picture of this size, and says what would help the camera. */
+export function showGlance({ width, height, symbols, hint: advice }) {
+  outlines.setAttribute("viewBox", `0 0 ${width} ${height}`);
+  outlines.replaceChildren(...symbols.map((corners) => {
     const shape = document.createElementNS("http://www.w3.org/2000/svg", "polygon");
     shape.setAttribute("points", corners.map((corner) => corner.join(",")).join(" "));
     return shape;
   }));
-  hint.hidden = !glance.hint;
-  if (glance.hint) hint.textContent = text("hint_" + glance.hint);
+  hint.hidden = !advice;
+  if (advice) hint.textContent = text("hint_" + advice);
+}
+
+on("glance", (glance) => {
+  if (isOwn()) return;
+  if (image.hidden || !glance.width) return outlines.replaceChildren();
+  showGlance(glance);
 });
 
 start();
