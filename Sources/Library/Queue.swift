@@ -12,10 +12,9 @@ extension LibraryFile: CaptureQueue {
         let leaseHolder = lease > .zero ? holder : nil
         let leaseUntil = lease > .zero ? Self.leaseEnd(lease, from: now) : nil
         return try await write { db in
-            let preset = try preset.withReader(db)
-            let presetJSON = try encodeJSON(preset)
             return try detections.map { detection in
                 if let id = detection.item, let stored = try StoredItem.one(db, id) { return stored.item }
+                let preset = try (detection.preset ?? preset).withReader(db)
                 let item = QueueItem(
                     id: detection.item ?? ID(), isbn: detection.isbn,
                     raw: detection.raw.storable(TextLimit.name) ?? detection.isbn.digits,
@@ -31,7 +30,7 @@ extension LibraryFile: CaptureQueue {
                     """,
                     [
                         item.id.rawValue, item.isbn.digits, item.raw, item.addon, item.origin.rawValue, item.image,
-                        item.device, now.milliseconds, presetJSON, now.milliseconds,
+                        item.device, now.milliseconds, try encodeJSON(preset), now.milliseconds,
                         leaseHolder, leaseUntil,
                     ])
                 if let thumbnail = detection.thumbnail {

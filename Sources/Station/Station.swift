@@ -262,6 +262,23 @@ extension Station {
         return try await resultOrCancellation(of: Task { try await captureNow(detections, with: preset) })
     }
 
+    /// Captures detections with their own presets. If the library cannot store them now, they become pending.
+    ///
+    /// - Returns: the rows of the detections; none if they are pending.
+    public func captureOrEnqueue(_ detections: [Detection]) async throws -> [Row] {
+        guard !detections.isEmpty else { return [] }
+        return try await resultOrCancellation(
+            of: Task {
+                do {
+                    return try await captureNow(detections)
+                } catch  where isTransient(error) {
+                    setCaptureError(error)
+                    for detection in detections { enqueue(detection) }
+                    return []
+                }
+            })
+    }
+
     /// Captures detections, and tries again every second after a transient error.
     ///
     /// - Parameter patience: the time after which a failed attempt is not repeated.

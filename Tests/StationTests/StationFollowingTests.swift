@@ -114,6 +114,25 @@ private let emma = "9780141439587"
             #expect(rig.lines.all.count { $0.contains("cannot store captured books, trying again") } == 1)
         }
     }
+
+    @Test func `keeps what a phone saw, until it is on disk with the phone's own preset`() async throws {
+        let rig = try StationRig()
+        try await rig.run {
+            let row = try await rig.capture(dune)
+            _ = try await rig.next(\.known)
+            let holder = try await rig.lock(row.id)
+            var detection = Detection(isbn: try ISBN(emma), raw: emma, origin: .camera)
+            (detection.device, detection.preset) = ("Safari, iPhone", Preset(shelf: "Attic", browser: "a"))
+            #expect(try await rig.station.captureOrEnqueue([detection]).isEmpty)
+            await rig.clock.hasSleeper(for: .seconds(1))
+            #expect(await rig.station.snapshot().pending == [detection])
+            try await holder.release()
+            rig.clock.advance(by: .seconds(1))
+            let item = try await rig.next { news in news.captured?.candidate.item }
+            #expect(item.isbn.digits == emma && item.device == "Safari, iPhone")
+            #expect(item.preset.shelf == "Attic" && item.preset.browser == "a")
+        }
+    }
 }
 
 @Suite struct `A batch that follows the queue` {

@@ -25,6 +25,8 @@ public struct Detection: Sendable, Equatable {
     public var item: ID<QueueItem>?
     /// The name of the phone that saw the book; `nil` for the device that captures it.
     public var device: String?
+    /// The preset of the phone that saw the book; `nil` for that of the batch.
+    public var preset: Preset?
 
     public init(
         isbn: ISBN, raw: String, addon: String? = nil, origin: Origin, image: String? = nil, thumbnail: [UInt8]? = nil,

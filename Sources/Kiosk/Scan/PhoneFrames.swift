@@ -6,8 +6,7 @@ import Station
 import Synchronization
 
 /// The phones whose cameras send frames. Each has a reader of its own, which is kept for a minute when the phone is
-/// silent, so that a cut connection captures nothing twice; and books that could not be captured are kept until it
-/// sends again.
+/// silent, so that a cut connection captures nothing twice.
 ///
 /// All frames are read one after the other on one queue with a low priority, and each phone may use only a share of its
 /// time. So phones can never slow down the station's own camera, whatever they send.
@@ -31,8 +30,6 @@ final class PhoneCameras: Sendable {
         var isReading = false
         /// The number of frames that it may send now.
         var credit = PhoneCameras.burst
-        /// The books that were seen but could not be captured yet.
-        var missed: [Detection] = []
     }
 
     private let makeScan: @Sendable () throws -> PhoneScan
@@ -65,28 +62,17 @@ final class PhoneCameras: Sendable {
                 continuation.resume(returning: (reading, processorTime() - start))
             }
         }
-        let missed = end(device, after: time)
-        guard var reading = result else {
-            keep(missed, of: device)
+        end(device, after: time)
+        guard let reading = result else {
             throw RequestRefusal(.refused, "The frame is not a whole JPEG of at most 1920x1080.", key: "unsoundFrame")
         }
-        for index in reading.detections.indices { reading.detections[index].item = ID() }
-        reading.detections = missed + reading.detections
         return reading
-    }
-
-    /// Keeps books that could not be captured for the phone's next frame, because they are not seen a second time while
-    /// they stay in view.
-    func keep(_ detections: [Detection], of device: Device) {
-        phones.withLock { $0[device]?.missed += detections }
     }
 
     private func begin(_ device: Device) throws -> PhoneScan {
         let now = now()
         return try phones.withLock { phones in
-            phones = phones.filter { _, phone in
-                phone.isReading || !phone.missed.isEmpty || now - phone.lastFrame < Self.memory
-            }
+            phones = phones.filter { $1.isReading || now - $1.lastFrame < Self.memory }
             let others = phones.count { $0.key != device && now - $0.value.lastFrame < Self.silence }
             guard others < Self.limit else { throw RequestRefusal.tooManyPhones }
             var phone = try phones[device] ?? Phone(scan: makeScan(), lastFrame: now)
@@ -98,15 +84,10 @@ final class PhoneCameras: Sendable {
         }
     }
 
-    /// - Returns: the books of earlier frames that have not been captured.
-    private func end(_ device: Device, after time: Duration) -> [Detection] {
+    private func end(_ device: Device, after time: Duration) {
         phones.withLock { phones in
-            guard var phone = phones[device] else { return [] }
-            let missed = phone.missed
-            (phone.isReading, phone.missed) = (false, [])
-            phone.credit -= max(1, time / .seconds(1) / Self.usual)
-            phones[device] = phone
-            return missed
+            phones[device]?.isReading = false
+            phones[device]?.credit -= max(1, time / .seconds(1) / Self.usual)
         }
     }
 }
@@ -134,13 +115,7 @@ struct PhoneFramesAPI: Sendable {
             try await phones.read($0, from: context.device)
         }
         let texts = parts.pages.texts(context)
-        let rows: [Station.Row]
-        do {
-            rows = try await capture(reading.detections, context)
-        } catch {
-            phones.keep(reading.detections, of: context.device)
-            throw error
-        }
+        let rows = try await capture(reading.detections, context)
         return JSONResponse([
             "width": .integer(reading.width), "height": .integer(reading.height),
             "symbols": .array(reading.symbols.map(\.corners.json)), "hint": JSONValue(reading.hint?.rawValue),
@@ -157,11 +132,13 @@ struct PhoneFramesAPI: Sendable {
 
     private func capture(_ seen: [Detection], _ context: KioskContext) async throws -> [Station.Row] {
         guard !seen.isEmpty else { return [] }
-        var detections = seen
-        if let name = try await name(of: context) {
-            for index in detections.indices { detections[index].device = name }
-        }
-        return try await parts.ports.station.capture(detections, with: await parts.preset(of: context))
+        let (name, preset) = (try await name(of: context), await parts.preset(of: context))
+        return try await parts.ports.station.captureOrEnqueue(
+            seen.map {
+                var detection = $0
+                (detection.device, detection.preset) = (name, preset)
+                return detection
+            })
     }
 
     /// Returns the phone's name in the list of sign-ins; `nil` for a browser on this machine.
