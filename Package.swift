@@ -201,7 +201,8 @@ let package = Package(
             exclude: ["recorder.c"], swiftSettings: optimized),
         .testTarget(name: "CameraRig", dependencies: ["TestTools"], exclude: ["rig", "guest"]),
         // Tests the pages in a real browser. It depends on ScanCommand because it starts the program.
-        .testTarget(name: "BrowserTests", dependencies: ["ScanCommand", "HTTP", "LibraryMaker", "TestTools"]),
+        .testTarget(
+            name: "BrowserTests", dependencies: ["ScanCommand", "HTTP", "FaultServer", "LibraryMaker", "TestTools"]),
         // Compares the program for arm64 with the one for this machine.
         .testTarget(name: "Arm64Tests", dependencies: ["ScanCommand", "DecodeBench", "TestTools"]),
         .testTarget(name: "ArchitectureTests", exclude: ["features.md"]),

@@ -276,6 +276,17 @@ final class Browser: Sendable {
         }
     }
 
+    /// Waits until the browser keeps no numbers and no photos for the station.
+    func isEmptied() async throws {
+        let kept = """
+            return import("/assets/outbox-store.js").then(async ({ listKept }) =>
+              (await listKept("numbers")).length + (await listKept("photos")).length)
+            """
+        try await TestTools.wait(for: "nothing to be kept", every: .milliseconds(100)) {
+            try await driver.run(kept) as? Int == 0
+        }
+    }
+
     /// Returns the page's errors since the last call: failed scripts and violations of the content security policy.
     func pageErrors() async throws -> [String] {
         let entries = try await driver.command(.post, "se/log", ["type": "browser"]) as? [[String: Any]] ?? []

@@ -61,21 +61,26 @@ final class KioskProcess: Sendable {
     /// Runs another `scan` on the same library, like a second terminal.
     ///
     /// - Parameter input: its standard input.
-    func scan(_ arguments: String..., giving status: Int32 = 0, input: String = "") throws {
+    /// - Returns: its standard output.
+    @discardableResult
+    func scan(_ arguments: String..., giving status: Int32 = 0, input: String = "") throws -> String {
         let other = Process()
         other.executableURL = Self.program
         other.arguments = arguments
         other.environment = Self.environment(home)
         let (pipe, errors) = (Pipe(), Pipe())
         other.standardInput = pipe
-        other.standardOutput = FileHandle.nullDevice
+        let output = Pipe()
+        other.standardOutput = output
         other.standardError = errors
         try other.run(atMost: .seconds(300))
         try pipe.fileHandleForWriting.write(contentsOf: Data(input.utf8))
         try pipe.fileHandleForWriting.close()
+        let printed = try output.fileHandleForReading.readToEnd() ?? Data()
         let told = try errors.fileHandleForReading.readToEnd() ?? Data()
         other.waitUntilExit()
         try #require(other.terminationStatus == status, "scan \(arguments): \(String(decoding: told, as: UTF8.self))")
+        return String(decoding: printed, as: UTF8.self)
     }
 
     /// Returns the id of the first book that a search finds.

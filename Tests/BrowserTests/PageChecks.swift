@@ -54,8 +54,8 @@ extension Browser {
     }
 
     /// Expects the page to be accessible, in light and dark.
-    func expectAccess(_ name: String) async throws {
-        try await expectQuiet(name)
+    func expectAccess(_ name: String, excused: [String] = []) async throws {
+        try await expectQuiet(name, excused: excused)
         for isDark in [false, true] {
             try await show(Screen(width: 800, height: 480, isDark: isDark))
             // Animations have intermediate colours.

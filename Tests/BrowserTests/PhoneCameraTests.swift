@@ -3,34 +3,15 @@ import Testing
 
 extension `In a browser` {
     @Suite struct `A phone at the shelf` {
-        private static let code = "kumquat 7"
-
-        /// Opens the Scan page on a phone whose camera sees the book of a recording. Its page comes over https, under a
-        /// name of the house, because browsers give the camera to no other.
-        private func withPhone(_ body: (KioskProcess, Browser) async throws -> Void) async throws {
-            let kiosk = try await KioskProcess(
-                options: ["--no-camera", "--tls", "--tls-port", "0", "--name", "phone.local"])
-            defer { kiosk.remove() }
-            try kiosk.scan("kiosk", "code", input: Self.code + "\n")
+        /// Opens the Scan page on a phone whose camera sees the book of a recording.
+        private func withCamera(_ body: (KioskProcess, Browser) async throws -> Void) async throws {
             let recording = KioskProcess.root.appendingPathComponent("samples/frames/desk-1280x720.mjpeg").path
-            let origin = "https://phone.local:\(try #require(kiosk.encryptedPort))"
-            try await Browser.during([
+            try await withPhone(options: [
                 "--use-fake-ui-for-media-stream", "--use-fake-device-for-media-stream",
-                "--use-file-for-fake-video-capture=\(recording)", "--ignore-certificate-errors",
-                "--host-resolver-rules=MAP phone.local 127.0.0.1",
-            ]) { phone in
-                try await phone.show(.phone)
-                try await phone.open(origin + "/sign-in")
-                try await phone.driver.run(
-                    """
-                    document.getElementById("code").value = "\(Self.code)";
-                    document.querySelector("#sign-in .primary").click();
-                    """)
-                try await phone.wait("the sign-in", until: "location.pathname !== '/sign-in'")
-                try await phone.open(origin + "/scan")
-                try await phone.ready()
-                try await body(kiosk, phone)
-                try await phone.expectQuiet("scan", excused: [])
+                "--use-file-for-fake-video-capture=\(recording)",
+            ]) { phone async throws in
+                try await body(phone.kiosk, phone.browser)
+                try await phone.browser.expectQuiet("scan", excused: [])
             }
         }
 
@@ -39,7 +20,7 @@ extension `In a browser` {
         }
 
         @Test func `scans with its own camera after one tap, and stops after another`() async throws {
-            try await withPhone { kiosk, phone async throws in
+            try await withCamera { kiosk, phone async throws in
                 let isOff = "return document.getElementById('own-camera').srcObject === null"
                 #expect(try await phone.driver.run(isOff) as? Bool == true, "it is never opened on load")
                 try await tap("own-open", phone)
@@ -54,7 +35,7 @@ extension `In a browser` {
         }
 
         @Test func `is not offered the station's own invitation, but its camera`() async throws {
-            try await withPhone { _, phone async throws in
+            try await withCamera { _, phone async throws in
                 let isAbsent = "return document.getElementById('phone-open') === null"
                 #expect(try await phone.driver.run(isAbsent) as? Bool == true)
                 #expect(
@@ -64,7 +45,7 @@ extension `In a browser` {
         }
 
         @Test func `is let in by the address in a QR code, once`() async throws {
-            try await withPhone { _, phone async throws in
+            try await withCamera { _, phone async throws in
                 let ask = "headers: { 'Content-Type': 'application/json' }, body: '{}' })"
                 let address = try #require(
                     try await phone.driver.run(

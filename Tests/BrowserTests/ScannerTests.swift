@@ -136,9 +136,7 @@ extension `In a browser` {
                 try await browser.open(second.address + "/home")
                 try await browser.wait(
                     "both are announced", until: "document.querySelector('.toast a[href=\"/scan\"]')")
-                try await browser.wait(
-                    "nothing waits",
-                    until: "!Object.keys(localStorage).some((key) => key.startsWith('bookplate.kept'))")
+                try await browser.isEmptied()
                 #expect(Set(try await isbns(second)) == [Self.pride, Self.left])
                 #expect(try await isbns(second).count == 2)
             }
@@ -162,9 +160,7 @@ extension `In a browser` {
                 try await browser.wait("its row", until: "document.querySelectorAll('#rows > li').length === 1")
                 let row = try #require(await second.rows().first)
                 #expect(row["isbn13"] as? String == Self.pride && row["origin"] as? String == "typed", "\(row)")
-                try await browser.wait(
-                    "nothing waits",
-                    until: "!Object.keys(localStorage).some((key) => key.startsWith('bookplate.kept'))")
+                try await browser.isEmptied()
             }
         }
 

@@ -1,10 +1,25 @@
 import Glibc
 
-/// One client's connection.
+/// A connection between a client and a server.
 public struct Connection: Sendable {
     let descriptor: Int32
 
     init(_ descriptor: Int32) { self.descriptor = descriptor }
+
+    /// Connects to a server on this machine; `nil` if none listens there.
+    init?(toLoopbackPort port: Int) {
+        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        let (descriptor, name) = (descriptor, sockaddr_in(loopbackPort: port))
+        let isConnected = withUnsafePointer(to: name) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+            }
+        }
+        guard isConnected else {
+            end()
+            return nil
+        }
+    }
 
     /// - Returns: everything up to the empty line; `nil` if the client disconnected before.
     func readHead() -> String? {

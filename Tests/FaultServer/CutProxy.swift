@@ -58,14 +58,8 @@ public final class CutProxy: Sendable {
             return
         }
         let hubPort = hubPort
-        let hub = Connection(socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0))
+        guard let hub = Connection(toLoopbackPort: hubPort) else { return }
         defer { hub.end() }
-        let isConnected = withUnsafePointer(to: sockaddr_in(loopbackPort: hubPort)) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(hub.descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
-            }
-        }
-        guard isConnected else { return }
         // The hub only accepts its own host name.
         let rewritten = request.with(header: "Host", "127.0.0.1:\(hubPort)")
         if cut == .withinRequest {

@@ -33,7 +33,7 @@ private struct TextDecoder: FrameDecoder {
         }, thumbnail: { _, _ in [0xFF, 0xD8, 0xFF, 0xD9] })
 }
 
-private let dune = "9780441013593"
+private let dune = "9780441013593", emma = "9780141439587"
 
 /// Runs a kiosk with an access code that phones can reach.
 private func withPhones(_ body: (WebKiosk) async throws -> Void) async throws {
@@ -183,6 +183,29 @@ extension WebKiosk {
         }
     }
 
+    @Test func `make a list of its own on each phone, and the station's screen lists all`() async throws {
+        try await withPhones { kiosk async throws in
+            let phones = [try await kiosk.phone(), try await kiosk.phone()]
+            for (phone, isbn) in zip(phones, [dune, emma]) {
+                for _ in 0..<3 { _ = try await kiosk.frame(isbn, from: phone) }
+            }
+            func listed(_ path: String, by phone: String?) async throws -> [Bool] {
+                let page =
+                    if let phone {
+                        try await kiosk.askAsStranger("GET", path, [("Cookie", phone)]).body
+                    } else {
+                        try await kiosk.ask("GET", path).body
+                    }
+                let list = page.components(separatedBy: "<ol class=\"rows\"").last ?? ""
+                return ["978-0-441-01359-3", "978-0-14-143958-7"].map(list.contains)
+            }
+            #expect(try await listed("/scan", by: phones[0]) == [true, false])
+            #expect(try await listed("/scan", by: phones[1]) == [false, true])
+            #expect(try await listed("/scan?others=1", by: phones[1]) == [true, true])
+            #expect(try await listed("/scan", by: nil) == [true, true])
+        }
+    }
+
     @Test func `that show another code say why it is no book`() async throws {
         try await withPhones { kiosk async throws in
             let phone = try await kiosk.phone()
@@ -260,16 +283,6 @@ extension WebKiosk {
         }
         let share = Double(read) * 0.3 / ((time.value - start) / .seconds(1))
         #expect(read > 3 && share < 0.35, "\(share) of the time")
-    }
-
-    @Test func `show a book that could not be captured again in the next frame`() async throws {
-        let phones = PhoneCameras(makeScan: textScan, now: { .seconds(100) }, processorTime: { .zero })
-        let device = Device.address("1")
-        var seen: [Detection] = []
-        for _ in 0..<3 { seen = try await phones.read(Array(dune.utf8), from: device).detections }
-        #expect(seen.map(\.isbn.digits) == [dune])
-        phones.keep(seen, of: device)
-        #expect(try await phones.read(Array("".utf8), from: device).detections == seen, "with the same id")
     }
 
     @Test func `come from two phones at once, and from a third when one has been silent`() async throws {

@@ -8,8 +8,8 @@ import Testing
 /// Properties of all responses.
 @Suite struct `A response` {
     static let policy = """
-        default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; \
-        form-action 'self'; frame-ancestors 'none'
+        default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
+        manifest-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'
         """
 
     @Test func `in HTML has all security headers`() async throws {

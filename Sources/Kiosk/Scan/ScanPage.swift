@@ -56,7 +56,10 @@ struct ScanPage: Sendable {
             texts: texts, zone: parts.ports.zone, preset: preset, device: parts.ports.device)
         let query = request.uri.queryParameters
         let isWhole = query["all"] != nil
-        let newest = snapshot.rows.filter { $0.status != .skipped && !$0.isCleared }
+        let rows = snapshot.rows.filter { $0.status != .skipped && !$0.isCleared }
+        // Every other device has a list of its own, and the station's own screen shows all.
+        let listsOthers = context.browser == nil || query["others"] != nil
+        let newest = listsOthers ? rows : rows.filter { $0.candidate.item.preset.browser == context.browser }
         let saved = newest.filter(\.isSaved)
         // The saved rows are the last, so that they do not push the open ones out of sight.
         let listed = newest.filter { !$0.isSaved } + saved
@@ -78,6 +81,7 @@ struct ScanPage: Sendable {
             view["camera\(state)"] = cameraText(camera, texts)
         }
         view["chosen"] = chosen ?? ""
+        view["browser"] = context.browser ?? ""
         // At the station's own screen, a phone is invited; on any other device, its own camera is offered.
         view["isOther"] = !context.isAtStation
         if let current {
@@ -90,7 +94,17 @@ struct ScanPage: Sendable {
         view["emptyText"] = texts(hasCamera ? "scan.emptyText" : "scan.emptyTextNone")
         if listed.count > shown.count {
             view["more"] = texts("scan.more", count: listed.count - shown.count)
-            view["moreAddress"] = "/scan?all=1"
+            view["moreAddress"] = "/scan?all=1" + (query["others"] == nil ? "" : "&others=1")
+        }
+        if context.browser != nil {
+            let others = rows.count { $0.candidate.item.preset.browser != context.browser }
+            if !listsOthers, others > 0 {
+                view["others"] = texts("scan.others", count: others)
+                view["othersAddress"] = "/scan?others=1" + (isWhole ? "&all=1" : "")
+            } else if listsOthers {
+                view["others"] = texts("scan.ownOnly")
+                view["othersAddress"] = "/scan" + (isWhole ? "?all=1" : "")
+            }
         }
         if !snapshot.pending.isEmpty, let error = snapshot.captureError {
             let reason = texts.reason(of: error)
@@ -103,12 +117,12 @@ struct ScanPage: Sendable {
         }
         // The ids of the ticked rows, the oldest first. The page contains them so that saving does not include books
         // that were captured after the page was rendered.
-        let ticked = Array(snapshot.rows.filter(\.isTicked).reversed().prefix(Self.maxNamedItems))
+        let ticked = Array(newest.filter(\.isTicked).reversed().prefix(Self.maxNamedItems))
         if !ticked.isEmpty {
             view["save"] = texts("scan.saveMany", count: ticked.count)
             view["saveIDs"] = JSONValue(ticked.map(\.id.rawValue)).text
         }
-        if ticked.isEmpty { view.merge(Self.clearView(snapshot.rows, texts)) { $1 } }
+        if ticked.isEmpty { view.merge(Self.clearView(newest, texts)) { $1 } }
         return try await parts.pages.render(
             Pages.Page(
                 template: "scan", title: texts("layout.scan"), tab: .scan, view: view,

@@ -19,6 +19,7 @@ extension Station.Row {
             "saved": JSONValue(status.savedCopy?.rawValue),
             "captured": .string(item.captured.rfc3339), "origin": .string(item.origin.rawValue),
             "station": .string(item.device), "hasThumbnail": .bool(hasThumbnail), "preset": item.preset.json,
+            "browser": JSONValue(item.preset.browser),
         ]
     }
 

@@ -48,8 +48,8 @@ struct KioskMiddleware: RouterMiddleware {
     }
 
     static let contentSecurityPolicy =
-        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; "
-        + "form-action 'self'; frame-ancestors 'none'"
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+        + "manifest-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
     private func response(to error: any Error, _ request: Request, _ context: KioskContext) async -> Response {
         let refusal = localizedRefusal(for: error, request, context)

@@ -103,6 +103,16 @@ struct Pages: Sendable {
         return view
     }
 
+    /// Returns the colours of a browser's own bars: the paper's (base.css).
+    private static func themes(_ appearance: BrowserChoice.Appearance?) -> [View] {
+        let (light, dark) = ("#faf7f2", "#14120f")
+        switch appearance {
+        case .light: return [["colour": light]]
+        case .dark: return [["colour": dark]]
+        case nil: return [["colour": light, "scheme": "light"], ["colour": dark, "scheme": "dark"]]
+        }
+    }
+
     func texts(_ context: KioskContext) -> Texts { web.texts[context.language]! }
 
     /// Renders the page as HTML. To update live parts, the page's script loads the page again.
@@ -112,6 +122,7 @@ struct Pages: Sendable {
         view["t"] = texts
         view["language"] = context.language.rawValue
         view["appearance"] = context.appearance?.rawValue
+        view["themes"] = Self.themes(context.appearance)
         view["title"] = page.title
         view["back"] = back(from: page, context, texts)
         view["version"] = version
@@ -128,6 +139,9 @@ struct Pages: Sendable {
         let own = hasScript ? [style] + page.scripts : []
         let scripts = ((context.caller == .stranger ? [] : ["app"]) + own).map { $0 + ".js" }
         view["modules"] = web.imports.modules(of: scripts)
+        // Other devices than the station itself keep a page for the time in which the station is away.
+        let keepsShell = context.caller == .household && !context.isAtStation
+        if keepsShell { view["shell"] = "\(web.version)-\(context.language.rawValue)" }
         let waiting = context.isGuest ? 0 : try await context.library.count(in: [.waiting])
         view["reader"] = try await headReader(context, texts)
         view["headClock"] = try await headClock(context, texts)

@@ -39,6 +39,7 @@ extension KioskParts {
             KeysPage(parts: self).routes,
             SignInPage(parts: self).routes,
             TrustPage(parts: self).routes,
+            AwayPage(parts: self).routes,
             PhonePage(parts: self).routes,
             WishlistLinksPage(parts: self).routes,
             SharedWishlist(parts: self).routes,

@@ -24,6 +24,8 @@ struct WebFolder: Sendable {
     let assets: [String: Asset]
     /// The imports between the scripts in the assets.
     let imports: ImportGraph
+    /// A hash of all these files. Devices that keep some of them fetch them again when it changes.
+    let version: String
 
     /// The web files that come with this program, or the error that occurred when loading them.
     static let bundled = Result { try WebFolder() }
@@ -48,6 +50,8 @@ struct WebFolder: Sendable {
         imports = ImportGraph(
             scripts: assets.filter { $0.key.hasSuffix(".js") }.mapValues { String(decoding: $0.bytes, as: UTF8.self) })
         description = try Self.asset(path + "/openapi.json")
+        let files = try Self.files(in: path)
+        version = try Self.hash(of: files.flatMap { try Self.bytes(of: path + "/" + $0) })
     }
 
     private static func asset(_ path: String) throws -> Asset {
@@ -88,15 +92,17 @@ struct WebFolder: Sendable {
         case "js": "text/javascript; charset=utf-8"
         case "svg": "image/svg+xml"
         case "png": "image/png"
-        case "json", "webmanifest": "application/json"
+        case "json": "application/json"
+        case "webmanifest": "application/manifest+json"
         default: "application/octet-stream"
         }
     }
 
+    private static func tag(of bytes: [UInt8]) -> String { "\"" + hash(of: bytes) + "\"" }
+
     /// Returns an FNV-1a hash of 64 bits. It distinguishes the versions of a file but does not protect against forgery.
-    private static func tag(of bytes: [UInt8]) -> String {
-        let hash = bytes.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
-        return "\"" + String(hash, radix: 16) + "\""
+    private static func hash(of bytes: [UInt8]) -> String {
+        String(bytes.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }, radix: 16)
     }
 }
 
@@ -149,6 +155,8 @@ struct AssetRoutes: Sendable {
         ]
         if request.headers[.ifNoneMatch] == tag { return Response(status: .notModified, headers: headers) }
         if compressed != nil { headers[.contentEncoding] = "gzip" }
+        // It works for all pages, not only for those below its own folder (Service Workers, 7.2).
+        if path == "service-worker.js" { headers[.serviceWorkerAllowed] = "/" }
         let bytes = ByteBuffer(bytes: compressed ?? asset.bytes)
         return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: bytes))
     }
@@ -197,6 +205,10 @@ enum Gzip {
         let count = Int(stream.total_out)
         return isWhole && count < bytes.count ? Array(output.prefix(count)) : nil
     }
+}
+
+extension HTTPFields.Element.Name {
+    fileprivate static let serviceWorkerAllowed = Self("Service-Worker-Allowed")!
 }
 
 extension Request {

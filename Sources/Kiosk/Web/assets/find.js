@@ -2,7 +2,7 @@
 
 import { act, attempt } from "./acts.js";
 import { findByPhoto } from "./photo-files.js";
-import { dropPhoto } from "./photo-store.js";
+import { forget } from "./outbox-store.js";
 
 const form = document.getElementById("find"), submit = form.querySelector("button");
 const photo = document.getElementById("find-photo"), state = document.getElementById("photo-state");
@@ -31,7 +31,7 @@ document.addEventListener("click", async (event) => {
   event.stopImmediatePropagation();
   if (!await act(button, JSON.parse(button.dataset.body))) return;
   // The photo has led to its book, so its row on the Scan page is not needed any more.
-  if (unread) await dropPhoto({ id: unread }).catch(() => {});
+  if (unread) await forget("photos", unread);
   // After a captured book has got its record, the person goes on with its card.
   if ("takes" in button.dataset) location.assign(`/scan?row=${encodeURIComponent(form.elements.row.value)}`);
 }, { capture: true });

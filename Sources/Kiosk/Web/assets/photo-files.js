@@ -1,6 +1,8 @@
 // Photos as they are sent to the station.
 
-import { callAPI } from "./requests.js";
+import { isPassing } from "./outbox.js";
+import { forget, keep } from "./outbox-store.js";
+import { callAPI, Refusal } from "./requests.js";
 
 /** The longest side of a photo in which bar codes are read. Most are, and a phone's own photo is six times as large. */
 const sideForCodes = 2000;
@@ -19,14 +21,12 @@ async function shrink(file, side, pixels = 0) {
   try {
     const scale = side / Math.max(picture.width, picture.height);
     if (scale >= 1 || picture.width * picture.height <= pixels) return addType(file);
-    const canvas = document.createElement("canvas");
-    canvas.width = Math.round(picture.width * scale);
-    canvas.height = Math.round(picture.height * scale);
+    const canvas = new OffscreenCanvas(Math.round(picture.width * scale), Math.round(picture.height * scale));
     const context = canvas.getContext("2d");
     context.imageSmoothingQuality = "high";
     context.drawImage(picture, 0, 0, canvas.width, canvas.height);
-    const copy = await new Promise((resolve) => canvas.toBlob(resolve, "image/jpeg", 0.85));
-    return copy && copy.size < file.size ? copy : addType(file);
+    const copy = await canvas.convertToBlob({ type: "image/jpeg", quality: 0.85 });
+    return copy.size < file.size ? copy : addType(file);
   } finally {
     picture.close();
   }
@@ -47,7 +47,7 @@ function addType(file) {
  * in a photo of many books, the photo itself. The station captures the same book of both only once.
  * Returns the answer of the station, with the books of both, and throws like callAPI.
  */
-export async function captureBooks(file, request) {
+async function captureBooks(file, request) {
   const send = (photo) => callAPI("POST", `/api/station/photos?request=${request}`, photo);
   const small = await shrink(file, sideForCodes), isWhole = small.size === file.size;
   let first = { rows: [] };
@@ -64,6 +64,28 @@ export async function captureBooks(file, request) {
     if (error.code === "noBarCode" && first.rows.length > 0) return first;
     throw error;
   }
+}
+
+/**
+ * Sends a kept photo, and returns the number of books in it that are captured. If there are none, the photo is kept with the
+ * reason. Throws like callAPI if it must be sent again.
+ *
+ * - isLast: true if it counts as unread if it would have to be sent again.
+ */
+export async function sendPhoto(photo, { isLast } = {}) {
+  try {
+    const { rows, refused } = await captureBooks(photo.file, photo.id);
+    if (rows.length > 0) {
+      await forget("photos", photo.id);
+      return rows.length;
+    }
+    photo.reason = refused[0]?.reason ?? "";
+  } catch (error) {
+    if (isPassing(error) && !(isLast && error instanceof Refusal)) throw error;
+    [photo.reason, photo.hasNoCode] = [error.message, error.code === "noBarCode"];
+  }
+  await keep("photos", photo);
+  return 0;
 }
 
 /**

@@ -1,4 +1,4 @@
-// Requests to the service's API.
+// Requests to the service's API, which pages send and the service worker.
 
 /** A failure that the service reports for a request, with a message for a person and a code for scripts. */
 export class Refusal extends Error {
@@ -11,6 +11,7 @@ export class Refusal extends Error {
   }
 }
 
+const isPage = "document" in globalThis;
 let running = 0, timer = 0;
 
 /** Waits for the work. If the work takes longer than 300 ms, the page shows that it is busy. */
@@ -31,7 +32,7 @@ export async function showProgress(work) {
  * since.
  */
 export function readerHeader() {
-  const { reader } = document.body.dataset;
+  const reader = isPage && document.body.dataset.reader;
   return reader ? { "Bookplate-Reader": reader } : {};
 }
 
@@ -40,7 +41,7 @@ export function readerHeader() {
  * if the service does not answer.
  */
 export function callAPI(method, path, body) {
-  return method === "GET" ? send(method, path) : showProgress(() => send(method, path, body));
+  return isPage && method !== "GET" ? showProgress(() => send(method, path, body)) : send(method, path, body);
 }
 
 /** Fetches a page, and returns its document. Throws a Refusal, or a TypeError if the service does not answer. */
@@ -61,7 +62,7 @@ async function send(method, path, body, options = {}) {
     body: isJSON ? JSON.stringify(body) : body, ...options,
   });
   const json = answer.headers.get("Content-Type")?.startsWith("application/json") ? await answer.json() : null;
-  if (answer.status === 401 && location.pathname !== "/sign-in") {
+  if (answer.status === 401 && isPage && location.pathname !== "/sign-in") {
     location.assign("/sign-in?to=" + encodeURIComponent(location.pathname));
   }
   if (!answer.ok) throw new Refusal(answer.status, json?.error);

@@ -71,8 +71,12 @@ function light(row) {
 
 const speak = (row) => { announcement.textContent = `${texts[row.standing]}: ${row.title ?? row.hyphenated}`; };
 
+/** The browser on another device, which announces only its own captures; "" for the station's own screen. */
+const { browser } = find("scan").dataset;
+
 let newest = null, capturedAt = 0;
 on("captured", (row) => {
+  if (browser && row.browser !== browser) return;
   const isOtherLook = row.look !== newest?.look, save = find("card-save");
   // If a person presses Enter for the previous book, it must not save this one.
   if (save?.checkVisibility() && find("card").dataset.row !== row.id) blockEnter();
@@ -122,7 +126,7 @@ function showRefusal(reason, code) {
   clearTimeout(refusalTimer);
   refusalTimer = setTimeout(() => { refusal.hidden = true; }, 8000);
 }
-on("refused", ({ payload, reason }) => showRefusal(reason, payload));
+on("refused", ({ payload, reason }) => { if (!browser) showRefusal(reason, payload); });
 document.addEventListener("scanned", (event) => {
   event.preventDefault();
   if (event.detail.refusal) showRefusal(event.detail.refusal, event.detail.code);

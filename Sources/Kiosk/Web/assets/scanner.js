@@ -4,7 +4,9 @@
 
 import { on } from "./events.js";
 import { showNotice, toast } from "./messages.js";
-import { callAPI, makeRequestID, Refusal } from "./requests.js";
+import { askForDelivery, sendNumber } from "./outbox.js";
+import { forget, keep, listKept, onKept } from "./outbox-store.js";
+import { makeRequestID, Refusal } from "./requests.js";
 import { text } from "./texts.js";
 
 /** The interval between two keys, in milliseconds. A shorter interval means that a scanner is typing. */
@@ -239,15 +241,13 @@ addEventListener("pointerdown", settle, { capture: true });
 addEventListener("blur", settle);
 
 // Scanned codes and typed numbers go to the station one after the other. One that the station could not accept is kept,
-// even after the tab is closed, and sent again. Each has its own entry and its own request id. If one is sent twice, by
-// two tabs or because an answer was lost, it is captured once.
+// even after the tab is closed, and sent again. If one is sent twice, by two tabs or because an answer was lost, it is
+// captured once.
 
-const store = "bookplate.kept.", typedMark = ".typed";
-/** The callers that wait for the first outcome of a typed number, by its entry. */
+/** The callers that wait for the first outcome of a typed number, by its id. */
 const waiting = new Map();
 /** The delays before the next tries, in seconds. */
-const waits = [2, 5, 15, 30];
-const listKept = () => Object.keys(localStorage).filter((key) => key.startsWith(store)).sort();
+const waits = [1, 2, 5, 15, 30];
 let sending = null, failures = 0, retry = 0, isShown = false;
 
 function capture(code) {
@@ -258,46 +258,36 @@ function capture(code) {
     for (const name of ["input", "change"]) field.dispatchEvent(new Event(name, { bubbles: true }));
     return;
   }
-  localStorage.setItem(store + makeRequestID(), code);
-  send();
+  keep("numbers", { id: makeRequestID(), code, origin: "scanner" }).then(send);
 }
 
 /**
  * Captures a number that a person has typed. Returns { row } once it is captured, { refusal } if it is not a book's, and
  * {} if the station cannot accept it now, so that it is kept and sent again, or if another tab has sent it.
  */
-export function captureTyped(code) {
-  const key = store + makeRequestID() + typedMark;
-  localStorage.setItem(key, code);
-  return new Promise((resolve) => { waiting.set(key, resolve); send(); });
+export async function captureTyped(code) {
+  const id = makeRequestID();
+  await keep("numbers", { id, code, origin: "typed" });
+  return new Promise((resolve) => { waiting.set(id, resolve); send(); });
 }
 
 function send() {
   clearTimeout(retry);
-  sending ??= sendKept().finally(() => { sending = null; });
+  sending ??= sendNumbers().finally(() => { sending = null; });
 }
 
-async function sendKept() {
-  for (let [key] = listKept(); key; [key] = listKept()) {
-    const code = localStorage.getItem(key);
+async function sendNumbers() {
+  for (let [number] = await listKept("numbers"); number; [number] = await listKept("numbers")) {
     let news;
     try {
-      const isTyped = key.endsWith(typedMark), request = key.slice(store.length, isTyped ? -typedMark.length : undefined);
-      const origin = isTyped ? "typed" : "scanner";
-      const { row } = await callAPI("POST", "/api/station/captures", { text: code, origin, request });
-      news = { row, code };
+      news = await sendNumber(number);
     } catch (error) {
-      const isAnswered = error instanceof Refusal;
-      if (!isAnswered || error.status >= 500 || [401, 403, 408, 429].includes(error.status)) return keepTrying(code, isAnswered);
-      news = { refusal: error.message, code };
+      return keepTrying(number.code, error instanceof Refusal);
     }
     failures = 0;
-    // Another tab may already have sent this code and shown it.
-    const isMine = localStorage.getItem(key) !== null;
-    localStorage.removeItem(key);
-    if (isShown) showKept();
-    const resolve = waiting.get(key);
-    waiting.delete(key);
+    // Another tab, or the service worker, may already have sent this code.
+    const isMine = await forget("numbers", number.id), resolve = waiting.get(number.id);
+    waiting.delete(number.id);
     if (resolve) resolve(news);
     else if (isMine) announce(news);
   }
@@ -315,12 +305,13 @@ function keepTrying(code, isAnswered) {
   if (failures === 0) toast(text(isAnswered ? "scannedBusy" : "scannedKept", { code }), { isError: true });
   showKept();
   releaseWaiting();
+  askForDelivery();
   retry = setTimeout(send, waits[Math.min(failures, waits.length - 1)] * 1000);
   failures += 1;
 }
 
-function showKept() {
-  const count = listKept().length;
+async function showKept() {
+  const { length: count } = await listKept("numbers");
   isShown = count > 0;
   showNotice("kept", count === 0 ? null : text(count === 1 ? "keptOne" : "keptMany", { count }));
 }
@@ -336,6 +327,17 @@ function announce(news) {
   toast(text(news.row.look === "owned" ? "scannedOwned" : "scanned", { title }), { link: ["/scan", text("scannedOpen")] });
 }
 
-on("hello", () => { if (listKept().length > 0) send(); });
+on("hello", send);
 // When another tab has sent a code, this tab stops showing it as waiting.
-addEventListener("storage", (event) => { if (isShown && event.key?.startsWith(store)) showKept(); });
+onKept("numbers", () => { if (isShown) showKept(); });
+
+/** Moves what an earlier version of the pages has kept in another place. */
+async function moveOld() {
+  const store = "bookplate.kept.", typedMark = ".typed";
+  for (const key of Object.keys(localStorage).filter((key) => key.startsWith(store))) {
+    const isTyped = key.endsWith(typedMark), id = key.slice(store.length, isTyped ? -typedMark.length : undefined);
+    await keep("numbers", { id, code: localStorage.getItem(key), origin: isTyped ? "typed" : "scanner" });
+    localStorage.removeItem(key);
+  }
+}
+moveOld();

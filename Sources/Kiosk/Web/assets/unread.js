@@ -3,8 +3,8 @@
 import { attempt } from "./acts.js";
 import { typeNumber } from "./keypad.js";
 import { drawThumbnail, findByPhoto } from "./photo-files.js";
-import { listPhotos } from "./photo-store.js";
-import { forgetPhoto, sendPhotos } from "./photos.js";
+import { forget as forgetKept, listKept } from "./outbox-store.js";
+import { sendPhotos } from "./photos.js";
 
 const list = document.getElementById("unread"), template = document.getElementById("unread-row").content;
 
@@ -25,7 +25,7 @@ function show(photo, isOpen) {
 async function forget(photo, row) {
   row.remove();
   list.hidden = list.childElementCount === 0;
-  await forgetPhoto(photo);
+  await forgetKept("photos", photo.id);
 }
 
 const acts = {
@@ -45,8 +45,6 @@ document.addEventListener("unread", (event) => {
 
 /** Shows the photos that were not read before the page was loaded. */
 async function restore() {
-  let kept;
-  try { kept = await listPhotos(); } catch { return; } // Without its database, the browser has kept none.
-  for (const photo of kept) if (photo.reason !== undefined) await show(photo, false);
+  for (const photo of await listKept("photos")) if (photo.reason !== undefined) await show(photo, false);
 }
 restore();

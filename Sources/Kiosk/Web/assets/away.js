@@ -1,0 +1,23 @@
+// The page that a device shows while the station is away. Numbers and photos are kept, and sent when it is back.
+
+import { on } from "./events.js";
+import "./keypad.js";
+import { isAtRisk, listKept, onKept } from "./outbox-store.js";
+import "./photos.js";
+
+const list = document.getElementById("waiting");
+
+async function showWaiting() {
+  const [numbers, photos] = await Promise.all([listKept("numbers"), listKept("photos")]);
+  const names = [...numbers.map(({ code }) => code), ...photos.filter(({ reason }) => reason === undefined).map(({ file }) => file.name)];
+  list.replaceChildren(...names.map((name) => {
+    const line = document.createElement("li");
+    line.textContent = name;
+    return line;
+  }));
+  list.parentElement.hidden = names.length === 0;
+}
+showWaiting();
+for (const kind of ["numbers", "photos"]) onKept(kind, showWaiting);
+// The page has the address of the one that the person wanted.
+on("hello", () => { if (!isAtRisk()) location.replace(location.pathname === "/away" ? "/" : location.href); });
