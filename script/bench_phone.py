@@ -1,16 +1,19 @@
 """The phone's part of script/bench: a phone's camera in Chromium, over https through a slow relay, held to one book after the other."""
 import collections
+import http.client
+import json
 import os
 import random
 import socket
 import sqlite3
+import ssl
 import statistics
 import subprocess
 import tempfile
 import threading
 import time
 
-from bench_kiosk import Browser, Kiosk
+from bench_kiosk import ROOT, Browser, Camera, Kiosk, jpegs
 from bench_library import isbn
 
 WIDTH, HEIGHT, RATE, HOLD = 1280, 720, 30, 40
@@ -164,28 +167,50 @@ def free_port():
         return listener.getsockname()[1]
 
 
+class Phone:
+    """A phone's Scan page in Chromium, over https. Its camera plays a recording; nobody has opened it yet."""
+
+    def __init__(self, scan, library, video, relay=lambda port: port, **environment):
+        subprocess.run([scan, "kiosk", "code"], input=f"{CODE}\n", text=True, check=True, capture_output=True,
+                       env=dict(os.environ, HOME=os.path.dirname(library), BOOKPLATE_LIBRARY=library, BOOKPLATE_OFFLINE="1"))
+        port = free_port()
+        self.kiosk = Kiosk(scan, library, "--no-camera", "--tls", "--tls-port", str(port), "--name", HOST, **environment)
+        self.origin = f"https://{HOST}:{port}"
+        self.browser = Browser(
+            "--use-fake-ui-for-media-stream", "--use-fake-device-for-media-stream", f"--use-file-for-fake-video-capture={video}",
+            "--ignore-certificate-errors", f"--host-resolver-rules=MAP {HOST} 127.0.0.1:{relay(port)}")
+        self.browser.screen(390, 844)
+        self.browser.open(f"{self.origin}/sign-in")
+        self.browser.run(f"document.getElementById('code').value = '{CODE}'; document.querySelector('#sign-in .primary').click()")
+        while not self.browser.run("return location.pathname !== '/sign-in' && document.readyState === 'complete'"):
+            time.sleep(0.1)
+        self.browser.open(f"{self.origin}/scan")
+
+    def tap(self):
+        """Opens the camera, or closes it."""
+        self.browser.run("document.getElementById('own-open').click()")
+
+    def end(self):
+        self.browser.end()
+        self.kiosk.stop()
+
+
 def bench_phone(scan, count=100, cuts=10):
     codes = [isbn(number) for number in range(1, count + 1)]
     with tempfile.TemporaryDirectory() as folder:
         library, video = os.path.join(folder, "library.sqlite"), os.path.join(folder, "camera.mjpeg")
         record(video, codes)
-        environment = dict(os.environ, HOME=folder, BOOKPLATE_LIBRARY=library, BOOKPLATE_OFFLINE="1")
-        subprocess.run([scan, "kiosk", "code"], input=f"{CODE}\n", text=True, env=environment, check=True, capture_output=True)
-        port = free_port()
-        kiosk = Kiosk(scan, library, "--no-camera", "--tls", "--tls-port", str(port), "--name", HOST)
-        relay = Relay(port)
-        phone = Browser(
-            "--use-fake-ui-for-media-stream", "--use-fake-device-for-media-stream", f"--use-file-for-fake-video-capture={video}",
-            "--ignore-certificate-errors", f"--host-resolver-rules=MAP {HOST} 127.0.0.1:{relay.port}")
-        phone.screen(390, 844)
-        phone.open(f"https://{HOST}:{port}/sign-in")
-        phone.run(f"document.getElementById('code').value = '{CODE}'; document.querySelector('#sign-in .primary').click()")
-        while not phone.run("return location.pathname !== '/sign-in' && document.readyState === 'complete'"):
-            time.sleep(0.1)
-        phone.open(f"https://{HOST}:{port}/scan")
-        phone.run(WATCH)
-        before = kiosk.cpu()
-        phone.run("document.getElementById('own-open').click()")
+        relays = []
+
+        def through(port):
+            relays.append(Relay(port))
+            return relays[0].port
+
+        phone = Phone(scan, library, video, through)
+        relay, = relays
+        phone.browser.run(WATCH)
+        before = phone.kiosk.cpu()
+        phone.tap()
         length, pulled, begin = count * HOLD / RATE, 0, time.monotonic()
         # The recording begins again at its end; until then, each book is in view once.
         while time.monotonic() - begin < length:
@@ -193,11 +218,10 @@ def bench_phone(scan, count=100, cuts=10):
             if time.monotonic() - begin > (pulled + 0.5) * length / cuts and pulled < cuts:
                 relay.cut(0.3)
                 pulled += 1
-        phone.run("document.getElementById('own-open').click()")
-        seen, cards, sizes = phone.run("return [seen, cards, sizes]")
-        used = kiosk.cpu() - before
+        phone.tap()
+        seen, cards, sizes = phone.browser.run("return [seen, cards, sizes]")
+        used = phone.kiosk.cpu() - before
         phone.end()
-        kiosk.stop()
         database = sqlite3.connect(f"file:{library}?mode=ro", uri=True)
         captured = collections.Counter(code for code, in database.execute("SELECT isbn FROM intakeItem"))
         database.close()
@@ -214,3 +238,75 @@ def bench_phone(scan, count=100, cuts=10):
     print(f"  CPU of the station for each frame     {used / len(sizes) * 1000:.1f} ms (wanted ≤ 12)")
     print(f"  books                                 {len(shown)} shown, {sum(code not in captured for code in shown)} lost, "
           f"{sum(captured[code] - 1 for code in captured)} double")
+
+
+class Frames(threading.Thread):
+    """A phone that sends a frame every tenth of a second, or as soon as the one before is answered."""
+
+    def __init__(self, port, frames):
+        super().__init__(daemon=True)
+        self.port, self.frames, self.over, self.times = port, frames, False, []
+        self.headers = {"Host": f"{HOST}:{port}", "Origin": f"https://{HOST}:{port}"}
+        self.link = http.client.HTTPSConnection("127.0.0.1", port, context=ssl._create_unverified_context())
+        self.ask("POST", "/api/sign-in", "application/json", json.dumps({"code": CODE}))
+
+    def ask(self, method, path, kind, body):
+        self.link.request(method, path, body, self.headers | {"Content-Type": kind})
+        answer = self.link.getresponse()
+        answer.read()
+        if answer.getheader("Set-Cookie"):
+            self.headers["Cookie"] = answer.getheader("Set-Cookie").split(";")[0]
+        return answer.status
+
+    def run(self):
+        while not self.over:
+            start = time.monotonic()
+            if self.ask("PUT", "/api/phones/frame", "image/jpeg", self.frames[len(self.times) // 15 % len(self.frames)]) == 200:
+                self.times.append(time.monotonic() - start)
+            time.sleep(max(0, start + 0.1 - time.monotonic()))
+
+
+def bench_beside(scan, count=20):
+    """Holds books before the station's own camera, alone and beside two phones that do the same."""
+    with tempfile.TemporaryDirectory() as folder:
+        library, video = os.path.join(folder, "library.sqlite"), os.path.join(folder, "camera.mjpeg")
+        codes = [isbn(number) for number in range(1, count * 4 + 1)]
+        record(video, codes)
+        frames = jpegs(video)[::HOLD]
+        subprocess.run([scan, "kiosk", "code"], input=f"{CODE}\n", text=True, check=True, capture_output=True,
+                       env=dict(os.environ, HOME=folder, BOOKPLATE_LIBRARY=library, BOOKPLATE_OFFLINE="1"))
+        port = free_port()
+        kiosk = Kiosk(scan, library, "--frames", "-", "--tls", "--tls-port", str(port), "--name", HOST, stdin=subprocess.PIPE)
+        empty = jpegs(os.path.join(ROOT, "samples/frames/desk-1280x720.mjpeg"))[:1]
+        camera = Camera(kiosk, empty)
+        camera.start()
+        phones, rates, waits = [], [], []
+        for shown in (range(count), range(count, 2 * count)):
+            rate, wait = [], []
+            for number in shown:
+                camera.show(empty)
+                time.sleep(1)
+                camera.show(frames[number:number + 1])
+                while True:
+                    station = kiosk.ask("/api/station")
+                    if any(row["isbn13"] == codes[number] for row in station["rows"]):
+                        break
+                    time.sleep(0.005)
+                wait.append(time.time() * 1000 - camera.first)
+                rate.append(station["framesPerSecond"])
+            rates.append(statistics.mean(rate))
+            waits.append(statistics.median(wait))
+            if not phones:
+                phones = [Frames(port, frames[at * count:(at + 1) * count]) for at in (2, 3)]
+                for phone in phones:
+                    phone.start()
+        camera.over = True
+        for phone in phones:
+            phone.over = True
+            phone.join()
+        kiosk.stop()
+    times = [taken for phone in phones for taken in phone.times]
+    print(f"\nThe station's own camera ({WIDTH}x{HEIGHT}, {RATE} a second, {count} books), alone and beside two phones that sent {len(times)} frames")
+    print(f"  frames that the station read, a second   {rates[0]:.1f}, {rates[1]:.1f}: {rates[1] / rates[0]:.2f}x")
+    print(f"  code in view to its row, ms, median      {waits[0]:.0f}, {waits[1]:.0f}: {waits[1] / waits[0]:.2f}x")
+    print(f"  a phone's frame to its answer, ms, median {statistics.median(times) * 1000:.0f}")

@@ -34,6 +34,65 @@ extension `In a browser` {
             }
         }
 
+        @Test func `vibrates with each new book, and keeps its screen on while it scans`() async throws {
+            try await withCamera { _, phone async throws in
+                try await phone.driver.run(
+                    """
+                    window.vibrations = [];
+                    navigator.vibrate = (time) => { vibrations.push(time); return true; };
+                    const { request } = WakeLock.prototype;
+                    WakeLock.prototype.request = async function(kind) { return window.lock = await request.call(this, kind); };
+                    """)
+                try await phone.click("#own-open")
+                try await phone.wait("the vibration", until: "vibrations.length === 1")
+                try await phone.wait("the lock", until: "window.lock?.released === false")
+                try await phone.click("#own-open")
+                try await phone.wait("its end", until: "window.lock.released")
+            }
+        }
+
+        @Test func `offers its lenses, and remembers the chosen one`() async throws {
+            try await withPhone(options: [
+                "--use-fake-ui-for-media-stream", "--use-fake-device-for-media-stream=device-count=2",
+            ]) { phone in
+                let (browser, lens) = (phone.browser, "document.getElementById('own-lens')")
+                func seen(_ name: String) -> String {
+                    "document.getElementById('own-camera').srcObject?.getVideoTracks()[0]?.label === '\(name)'"
+                }
+                try await tap("own-open", browser)
+                try await browser.wait("the lenses", until: "\(lens).checkVisibility() && \(lens).length === 2")
+                try await browser.wait("the first", until: seen("fake_device_0"))
+                try await browser.driver.run(
+                    "\(lens).selectedIndex = 1; \(lens).dispatchEvent(new Event('change', { bubbles: true }));")
+                try await browser.wait("the second", until: seen("fake_device_1"))
+                try await phone.open("/scan")
+                try await tap("own-open", browser)
+                try await browser.wait("the second again", until: seen("fake_device_1"))
+            }
+        }
+
+        @Test func `zooms, lights its lamp and keeps its focus, where the camera can`() async throws {
+            try await withCamera { _, phone async throws in
+                // The emulated camera can do nothing of this.
+                try await phone.driver.run(
+                    """
+                    const track = MediaStreamTrack.prototype;
+                    track.getCapabilities = () => ({ zoom: { min: 1, max: 8, step: 0.1 }, torch: true, focusMode: ["manual", "continuous"] });
+                    track.applyConstraints = async ({ advanced }) => { window.applied = JSON.stringify(advanced[0]); };
+                    """)
+                try await tap("own-open", phone)
+                try await phone.wait("zoom", until: #"window.applied === '{"focusMode":"continuous","zoom":2}'"#)
+                try await tap("own-torch", phone)
+                try await phone.wait(
+                    "the lamp", until: #"window.applied === '{"focusMode":"continuous","zoom":2,"torch":true}'"#)
+                try await phone.driver.run(
+                    "const zoom = document.getElementById('own-zoom'); zoom.value = 3.5; zoom.dispatchEvent(new Event('input'));"
+                )
+                try await phone.wait(
+                    "more zoom", until: #"window.applied === '{"focusMode":"continuous","zoom":3.5,"torch":true}'"#)
+            }
+        }
+
         @Test func `is not offered the station's own invitation, but its camera`() async throws {
             try await withCamera { _, phone async throws in
                 let isAbsent = "return document.getElementById('phone-open') === null"

@@ -37,7 +37,8 @@ const isWanted = () => picture.classList.contains("is-own");
 
 /** Opens the camera. Returns false if that is no longer wanted. */
 async function openCamera(mine) {
-  const { device } = readChoice(), view = { width: { ideal: 1920 }, height: { ideal: 1080 } };
+  // Without `zoom`, Chromium offers no zoom; as an advanced constraint, it is no condition (W3C, MediaStream Image Capture).
+  const { device } = readChoice(), view = { width: { ideal: 1920 }, height: { ideal: 1080 }, advanced: [{ zoom: true }] };
   const asked = { audio: false, video: device ? { ...view, deviceId: { exact: device } } : { ...view, facingMode: { ideal: "environment" } } };
   let opened;
   try {
