@@ -115,6 +115,8 @@ private struct EncryptedHub {
         let status = try await station.run("hub", "status")
         #expect(status.out.contains(running.address) && status.out.contains("1 waiting"), "\(status)")
         #expect(!status.out.contains(before))
+        let again = try await station.run("hub", "pair", before, input: "an access code\n")
+        #expect(again.status == 64 && again.err.contains("--replaces \(running.address)"), "\(again)")
         #expect(try await station.deliver().status == 0)
         let stations = try await hub.run("hub", "stations")
         #expect(stations.out.split(separator: "\n").count == 1 && stations.out.contains("attic"), "\(stations)")

@@ -6,16 +6,20 @@ import Testing
 @testable import ScanCommand
 
 @Suite struct `scan kiosk` {
-    @Test func `names the program that has the port, and ends with 69`() throws {
+    @Test(arguments: [["--port"], ["--port", "0", "--tls", "--tls-port"]])
+    func `names the program that has the port, and the option for another, and ends with 69`(_ options: [String])
+        throws
+    {
         try withScan { scan in
             let first = try RunningCommand(scan, ["kiosk", "--no-camera", "--port", "0"])
             let log = try first.read(until: "/\n")
             let port = try #require(log.split(separator: ":").last?.prefix { $0.isNumber })
-            let ending = try scan.run("kiosk", "--no-camera", "--port", String(port))
+            let ending = try scan.run(["kiosk", "--no-camera"] + options + [String(port)])
             #expect(ending.status == 69)
             let error = ending.err.split(separator: "\n").last ?? ""
             #expect(error.contains("cannot listen on 127.0.0.1, port \(port): another program uses the port"))
-            #expect(error.contains("(process \(first.process.processIdentifier))") && error.contains("--port"))
+            #expect(error.contains("(process \(first.process.processIdentifier))"))
+            #expect(error.contains("choose another port with \(options[options.count - 1])."))
             first.process.terminate()
             first.process.waitUntilExit()
         }

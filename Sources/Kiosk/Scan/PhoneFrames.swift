@@ -132,7 +132,7 @@ struct PhoneFramesAPI: Sendable {
 
     private func capture(_ seen: [Detection], _ context: KioskContext) async throws -> [Station.Row] {
         guard !seen.isEmpty else { return [] }
-        let (name, preset) = (try await name(of: context), await parts.preset(of: context))
+        let (name, preset) = (await name(of: context), await parts.preset(of: context))
         return try await parts.ports.station.captureOrEnqueue(
             seen.map {
                 var detection = $0
@@ -141,10 +141,17 @@ struct PhoneFramesAPI: Sendable {
             })
     }
 
-    /// Returns the phone's name in the list of sign-ins; `nil` for a browser on this machine.
-    private func name(of context: KioskContext) async throws -> String? {
+    /// Returns the phone's name in the list of sign-ins; `nil` for a browser on this machine, and if the list cannot be
+    /// read now.
+    private func name(of context: KioskContext) async -> String? {
         guard let signIn = context.signIn else { return nil }
-        return try await context.library.signIns(at: parts.ports.now()).first { $0.id == signIn }?.device
+        do {
+            return try await context.library.signIns(at: parts.ports.now()).first { $0.id == signIn }?.device
+        } catch {
+            // A book is worth more than the name of the phone that saw it.
+            context.logger.warning("cannot read the phone's name: \(error)")
+            return nil
+        }
     }
 }
 

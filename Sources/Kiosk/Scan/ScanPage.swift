@@ -74,6 +74,8 @@ struct ScanPage: Sendable {
             "rows": shown.map { row -> View in
                 var view = rowViews.listed(row, isCurrent: row.id == current?.id)
                 if row.id == saved.first?.id { view["savedCount"] = texts("scan.savedCount", count: saved.count) }
+                // It clears those of all devices.
+                view["mayClear"] = listsOthers
                 return view
             },
         ]

@@ -18,6 +18,12 @@ async function showWaiting() {
   list.parentElement.hidden = names.length === 0;
 }
 showWaiting();
-for (const kind of ["numbers", "photos"]) onKept(kind, showWaiting);
-// The page has the address of the one that the person wanted.
-on("hello", () => { if (!isAtRisk()) location.replace(location.pathname === "/away" ? "/" : location.href); });
+
+let isBack = false;
+/** Opens the page that the person wanted, whose address this page has, once nothing is lost by that. */
+function goOn() {
+  if (!isBack || isAtRisk()) return;
+  if (location.pathname === "/away") location.replace("/"); else location.reload();
+}
+for (const kind of ["numbers", "photos"]) onKept(kind, () => { showWaiting(); goOn(); });
+on("hello", () => { isBack = true; goOn(); });

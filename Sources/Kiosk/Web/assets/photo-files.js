@@ -1,7 +1,7 @@
 // Photos as they are sent to the station.
 
 import { isPassing } from "./outbox.js";
-import { forget, keep } from "./outbox-store.js";
+import { amend, forget } from "./outbox-store.js";
 import { callAPI, Refusal } from "./requests.js";
 
 /** The longest side of a photo in which bar codes are read. Most are, and a phone's own photo is six times as large. */
@@ -67,26 +67,31 @@ async function captureBooks(file, request) {
 }
 
 /**
- * Sends a kept photo, and returns the number of books in it that are captured. If there are none, the photo is kept with the
- * reason. Throws like callAPI if it must be sent again.
+ * Sends a kept photo, and returns the number of books in it that are captured. If there are none, the photo is kept with
+ * the reason. Throws like callAPI if it must be sent again.
  *
  * - isLast: true if it counts as unread if it would have to be sent again.
  */
 export async function sendPhoto(photo, { isLast } = {}) {
   try {
     const { rows, refused } = await captureBooks(photo.file, photo.id);
-    if (rows.length > 0) {
+    // Without any rows or refusals, its books were captured and answered before.
+    if (rows.length > 0 || refused.length === 0) {
       await forget("photos", photo.id);
       return rows.length;
     }
-    photo.reason = refused[0]?.reason ?? "";
+    photo.reason = refused[0].reason;
   } catch (error) {
-    if (isPassing(error) && !(isLast && error instanceof Refusal)) throw error;
+    const mustWait = isPassing(error) && !(isLast && error instanceof Refusal);
+    if (mustWait && await canRead(photo.file)) throw error;
     [photo.reason, photo.hasNoCode] = [error.message, error.code === "noBarCode"];
   }
-  await keep("photos", photo);
+  await amend("photos", photo);
   return 0;
 }
+
+/** Returns true if the file can be read. A request whose body cannot be read fails as if the station did not answer. */
+const canRead = (file) => file.slice(0, 1).arrayBuffer().then(() => true, () => false);
 
 /**
  * Reads the print in a photo, and goes to the page Find by title with it.

@@ -4,7 +4,7 @@
 import { on } from "./events.js";
 import { toast } from "./messages.js";
 import { askForDelivery } from "./outbox.js";
-import { isAtRisk, isKept, keep, listKept } from "./outbox-store.js";
+import { isKept, keep, listKept } from "./outbox-store.js";
 import { sendPhoto } from "./photo-files.js";
 import { makeRequestID, Refusal } from "./requests.js";
 import { text } from "./texts.js";
@@ -30,10 +30,8 @@ function showProgress() {
 
 /** Keeps photos, and sends them after those that wait already. */
 export async function sendPhotos(photos) {
-  for (const photo of photos) {
-    await keep("photos", photo);
-    queue.push(photo);
-  }
+  await Promise.all(photos.map((photo) => keep("photos", photo)));
+  queue.push(...photos);
   send();
 }
 
@@ -75,8 +73,6 @@ input.addEventListener("change", () => {
   input.value = "";
 });
 on("hello", () => { if (queue.length > 0) send(); });
-document.addEventListener("restarted", (event) => { if (isAtRisk()) event.preventDefault(); });
-addEventListener("beforeunload", (event) => { if (isAtRisk()) event.preventDefault(); });
 
 /** Sends the photos that waited when the page was left. */
 async function restore() {

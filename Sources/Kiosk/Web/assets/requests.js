@@ -1,4 +1,4 @@
-// Requests to the service's API, which pages send and the service worker.
+// Requests to the service's API, which pages and the service worker send.
 
 /** A failure that the service reports for a request, with a message for a person and a code for scripts. */
 export class Refusal extends Error {
@@ -16,6 +16,7 @@ let running = 0, timer = 0;
 
 /** Waits for the work. If the work takes longer than 300 ms, the page shows that it is busy. */
 export async function showProgress(work) {
+  if (!isPage) return work();
   if ((running += 1) === 1) timer = setTimeout(() => document.documentElement.toggleAttribute("data-acting", true), 300);
   try {
     return await work();
@@ -41,7 +42,7 @@ export function readerHeader() {
  * if the service does not answer.
  */
 export function callAPI(method, path, body) {
-  return isPage && method !== "GET" ? showProgress(() => send(method, path, body)) : send(method, path, body);
+  return method !== "GET" ? showProgress(() => send(method, path, body)) : send(method, path, body);
 }
 
 /** Fetches a page, and returns its document. Throws a Refusal, or a TypeError if the service does not answer. */

@@ -5,7 +5,7 @@
 import { on } from "./events.js";
 import { showNotice, toast } from "./messages.js";
 import { askForDelivery, sendNumber } from "./outbox.js";
-import { forget, keep, listKept, onKept } from "./outbox-store.js";
+import { forget, isAtRisk, keep, listKept, onKept } from "./outbox-store.js";
 import { makeRequestID, Refusal } from "./requests.js";
 import { text } from "./texts.js";
 
@@ -289,7 +289,7 @@ async function sendNumbers() {
     const isMine = await forget("numbers", number.id), resolve = waiting.get(number.id);
     waiting.delete(number.id);
     if (resolve) resolve(news);
-    else if (isMine) announce(news);
+    else if (isMine && (news.row || news.refusal !== undefined)) announce(news);
   }
   // Another tab has sent the others, and shows what became of them.
   releaseWaiting();
@@ -330,14 +330,17 @@ function announce(news) {
 on("hello", send);
 // When another tab has sent a code, this tab stops showing it as waiting.
 onKept("numbers", () => { if (isShown) showKept(); });
+document.addEventListener("restarted", (event) => { if (isAtRisk()) event.preventDefault(); });
+addEventListener("beforeunload", (event) => { if (isAtRisk()) event.preventDefault(); });
 
 /** Moves what an earlier version of the pages has kept in another place. */
 async function moveOld() {
   const store = "bookplate.kept.", typedMark = ".typed";
   for (const key of Object.keys(localStorage).filter((key) => key.startsWith(store))) {
     const isTyped = key.endsWith(typedMark), id = key.slice(store.length, isTyped ? -typedMark.length : undefined);
-    await keep("numbers", { id, code: localStorage.getItem(key), origin: isTyped ? "typed" : "scanner" });
-    localStorage.removeItem(key);
+    const isMoved = await keep("numbers", { id, code: localStorage.getItem(key), origin: isTyped ? "typed" : "scanner" });
+    if (isMoved) localStorage.removeItem(key);
   }
+  send();
 }
 moveOld();

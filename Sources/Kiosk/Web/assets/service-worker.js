@@ -2,7 +2,7 @@
 // for it, and delivers them when the device is connected again, even if no page is open.
 
 import { sendNumber } from "./outbox.js";
-import { forget, keep, listKept } from "./outbox-store.js";
+import { amend, forget, listKept } from "./outbox-store.js";
 import { sendPhoto } from "./photo-files.js";
 
 /** The address of the page that is shown while the station is away. */
@@ -29,20 +29,28 @@ async function dropOthers() {
   await clients.claim();
 }
 
-async function openPage(request, preloaded) {
-  const load = async () => await preloaded ?? fetch(request);
+/** The clients that show the page for a station that is away. */
+const waiting = new Set();
+
+async function openPage({ request, preloadResponse, resultingClientId }) {
+  const load = async () => await preloadResponse ?? fetch(request);
   try {
-    return await Promise.race([load(), new Promise((_, fail) => { setTimeout(fail, patience); })]);
+    const answer = await Promise.race([load(), new Promise((_, fail) => { setTimeout(fail, patience); })]);
+    // A proxy answers so if the station does not.
+    if ([502, 504].includes(answer.status)) throw new Error(`HTTP ${answer.status}`);
+    return answer;
   } catch {
+    waiting.add(resultingClientId);
     return await caches.match(away, { ignoreVary: true }) ?? Response.error();
   }
 }
 
-async function openFile(request) {
+async function openFile({ request, clientId }) {
+  const find = () => caches.match(request, { ignoreVary: true });
   try {
-    return await fetch(request);
+    return waiting.has(clientId) && await find() || await fetch(request);
   } catch {
-    return await caches.match(request, { ignoreVary: true }) ?? Response.error();
+    return await find() ?? Response.error();
   }
 }
 
@@ -51,7 +59,7 @@ export async function sendKept() {
   for (const number of await listKept("numbers")) {
     const { refusal } = await sendNumber(number);
     if (refusal === undefined) await forget("numbers", number.id);
-    else await keep("numbers", { ...number, refusal });
+    else await amend("numbers", { ...number, refusal });
   }
   for (const photo of await listKept("photos")) if (photo.reason === undefined) await sendPhoto(photo);
 }
@@ -61,7 +69,7 @@ addEventListener("activate", (event) => { event.waitUntil(dropOthers()); });
 addEventListener("fetch", (event) => {
   const { request } = event;
   if (request.method !== "GET") return;
-  if (request.mode === "navigate") event.respondWith(openPage(request, event.preloadResponse));
-  else if (new URL(request.url).pathname.startsWith("/assets/")) event.respondWith(openFile(request));
+  if (request.mode === "navigate") event.respondWith(openPage(event));
+  else if (new URL(request.url).pathname.startsWith("/assets/")) event.respondWith(openFile(event));
 });
 addEventListener("sync", (event) => { event.waitUntil(sendKept()); });

@@ -3,7 +3,7 @@
 import { attempt } from "./acts.js";
 import { typeNumber } from "./keypad.js";
 import { drawThumbnail, findByPhoto } from "./photo-files.js";
-import { forget as forgetKept, listKept } from "./outbox-store.js";
+import { forget, listKept } from "./outbox-store.js";
 import { sendPhotos } from "./photos.js";
 
 const list = document.getElementById("unread"), template = document.getElementById("unread-row").content;
@@ -22,20 +22,24 @@ function show(photo, isOpen) {
   return drawThumbnail(photo.file, row.querySelector("canvas"));
 }
 
-async function forget(photo, row) {
+function remove(row) {
   row.remove();
   list.hidden = list.childElementCount === 0;
-  await forgetKept("photos", photo.id);
+}
+
+async function dismiss(photo, row) {
+  remove(row);
+  await forget("photos", photo.id);
 }
 
 const acts = {
-  type: (photo, row) => typeNumber(() => forget(photo, row)),
+  type: (photo, row) => typeNumber(() => dismiss(photo, row)),
   again: async (photo, row) => {
-    await forget(photo, row);
-    sendPhotos([{ id: photo.id, file: photo.file }]);
+    remove(row);
+    await sendPhotos([{ id: photo.id, file: photo.file }]);
   },
   title: (photo) => attempt(() => findByPhoto(photo.file, { unread: photo.id })),
-  dismiss: forget,
+  dismiss,
 };
 
 document.addEventListener("unread", (event) => {
