@@ -1,4 +1,5 @@
 import Foundation
+import TestTools
 import Testing
 
 /// Checks that apply to any page.
@@ -63,7 +64,10 @@ extension Browser {
             let found = try await violations()
             #expect(found.isEmpty, "\(name)\(isDark ? " dark" : ""): \(found.joined(separator: "\n"))")
         }
-        // axe tries inline styles, which the content security policy blocks.
-        _ = try await pageErrors()
+        // axe tries inline styles, which the content security policy blocks. The browser may log that some time later,
+        // but before what is logged now.
+        let mark = "axe is done"
+        try await driver.run("console.error(arguments[0])", [mark])
+        try await TestTools.wait(for: "the log") { try await pageErrors().contains { $0.contains(mark) } }
     }
 }

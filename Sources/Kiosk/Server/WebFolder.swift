@@ -175,8 +175,8 @@ enum Gzip {
     enum Effort {
         /// The effort for bytes that are compressed once and sent many times.
         case best
-        /// The effort for a page, which is compressed each time it is sent. For the Scan page with 200 books, it takes a
-        /// third of the time of ``best``, and the result is a hundredth larger.
+        /// The effort for a page, which is compressed each time it is sent. For the Scan page with 200 books, it takes
+        /// a third of the time of ``best``, and the result is a hundredth larger.
         case fast
 
         fileprivate var level: Int32 { self == .best ? Z_BEST_COMPRESSION : 4 }
