@@ -47,7 +47,7 @@ final class Browser: Sendable {
         let output = Pipe()
         process.standardOutput = output
         process.standardError = FileHandle.nullDevice
-        try process.run(atMost: .seconds(3600))
+        try process.run(atMost: .seconds(1800))
         // "ChromeDriver was started successfully on port 41233."
         let announcement = "started successfully on port "
         var text = ""

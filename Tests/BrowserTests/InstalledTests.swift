@@ -96,7 +96,8 @@ extension `In a browser` {
                     "the page",
                     until: "location.pathname === '/library' && document.body.classList.contains('page-library')")
                 try await phone.open("/scan")
-                try await phone.browser.wait("both", until: "document.querySelectorAll('#rows > li').length === 2")
+                try await phone.browser.isEmptied()
+                #expect(try await numbers(again) == ["9780141439518", "9780441478125"])
             }
         }
 

@@ -77,7 +77,7 @@ import Testing
             var numbers = count == 0 ? [] : isLong ? Array(1...count) : [1 + random.below(count)]
             // These read two databases, and an error in either must be recognised.
             if !isLong, way.name == "EIO", ["backup", "restore"].contains(operation.name) {
-                numbers = Array(stride(from: 1, through: count, by: max(1, count / 6)))
+                numbers = Array(stride(from: 1, through: count, by: max(1, count / 12)))
             }
             // A transaction whose sync failed may be there at the next start, and then its picture has to be there,
             // too.
@@ -85,7 +85,7 @@ import Testing
             // While a library is created, SQLite and GRDB go on after some errors: SQLite if it could not open a folder
             // to sync it, and GRDB if the library could not be switched to a write-ahead log.
             if !isLong, ["EIO", "EMFILE"].contains(way.name), operation.arguments.contains("--hub") {
-                numbers = Array(stride(from: 1 + position % 2, through: min(count, 60), by: 2))
+                numbers = Array(1...min(count, 60))
             }
             // At its end, a station reads the outbox to deliver the rest.
             if !isLong, way.name == "EIO", operation.name == "delivery to a hub" {

@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.serialized) struct `A power cut` {
     /// The number of states of one operation that are opened.
-    private static let states = isLong ? 1100 : 16
+    private static let states = isLong ? 1100 : 32
 
     @Test(.timeLimit(.minutes(60)))
     func `loses nothing that was acknowledged, and leaves nothing half, at any moment of any operation`() async throws {
@@ -14,7 +14,7 @@ import Testing
         try operations.end()
         let count = figures.reduce(0) { $0 + $1.states }
         print("power cuts: \(count) states of \(figures.count) operations")
-        #expect(count >= (isLong ? 10_000 : 150))
+        #expect(count >= (isLong ? 10_000 : 300))
     }
 
     struct Figures {
