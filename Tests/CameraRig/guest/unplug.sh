@@ -1,8 +1,7 @@
 # The camera is unplugged and plugged in again $CYCLES times, and the program's resources are measured; finally a camera hangs.
 . "$GUEST/wait.sh"
-held() { # held NAME: open descriptors and resident kilobytes
-    fact "$1-descriptors" "$(find "/proc/$scan/fd" -mindepth 1 | wc -l)"
-    fact "$1-kilobytes" "$(sed -n 's/^VmRSS:[^0-9]*\([0-9]*\).*/\1/p' "/proc/$scan/status")"
+held() { # adds a line with the open descriptors and the resident kilobytes to the file "held"
+    echo "$(find "/proc/$scan/fd" -mindepth 1 | wc -l) $(sed -n 's/^VmRSS:[^0-9]*\([0-9]*\).*/\1/p' "/proc/$scan/status")" >>"$OUT/held"
 }
 
 first=$(camera 0)
@@ -22,10 +21,9 @@ while [ $cycle -le "$CYCLES" ]; do
     rigctl plug 0
     cycle=$((cycle + 1))
     until_line "$OUT/unplug.err" "640x480 MJPG" 20 $cycle
-    [ $cycle -ne 3 ] || held early
+    held
     [ $cycle -ne 6 ] || { fact meanwhile "$(camera 0)"; kill $holder; }
 done
-held late
 # The camera stays plugged in and does not answer, so that the thread that restarts the stream hangs in the kernel.
 hangs() { grep -q usb_poison_urb /proc/"$scan"/task/*/wchan; }
 rigctl pause 0
