@@ -128,6 +128,17 @@ private struct EncryptedHub {
         try station.remove()
     }
 
+    @Test func `gets no code over plain http, and its address for https is named`() async throws {
+        let server = try FaultServer()
+        server.on("/scan", .redirect(to: "https://10.0.0.7:8279/scan", status: 307))
+        let station = try ScanProgram()
+        let paired = try await station.run("hub", "pair", server.address, input: "an access code\n")
+        #expect(paired.status == 64 && paired.err.contains("scan hub pair https://10.0.0.7:8279'"), "\(paired)")
+        #expect(paired.err.contains("--replaces \(server.address)"))
+        #expect(server.requests.map(\.path) == ["/scan"], "nothing else was sent")
+        try station.remove()
+    }
+
     @Test func `keeps what waits when plain http is over, and says where to go`() async throws {
         let server = try FaultServer()
         let answer = #"{"error":{"code":"httpsNeeded","message":"Only over https, at https://10.0.0.7:8279."}}"#

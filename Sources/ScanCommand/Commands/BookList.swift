@@ -33,12 +33,13 @@ struct BookList {
     /// - Returns: the total number of books that match.
     @discardableResult
     func show(
-        _ options: ListOptions, query text: String = "", inTrash: Bool = false, missing: Set<MissingField> = []
+        _ filters: BookFilters, _ options: ListOptions, query text: String = "", inTrash: Bool = false,
+        missing: Set<MissingField> = []
     ) async throws -> Int {
         if options.counts, let given = printed.given.first {
             throw CommandError(.usage, "\(given) cannot be combined with --counts, which lists no books.")
         }
-        var query = try options.query()
+        var query = try options.query(filters)
         (query.inTrash, query.missing) = (inTrash, missing)
         guard let library = try Wiring(settings: paths.settings()).openExistingLibrary() else {
             if !printer.isJSON {

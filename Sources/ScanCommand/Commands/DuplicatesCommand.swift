@@ -199,15 +199,17 @@ struct LibraryMissingCommand: AsyncParsableCommand {
     @Argument(
         help: ArgumentHelp("The fields of which a book lacks at least one.", valueName: "field"))
     var fields: [MissingField]
-    @OptionGroup var filters: ListOptions
+    @OptionGroup var filters: BookFilters
+    @OptionGroup var arrangement: ListOptions
     @OptionGroup var printed: PrintedListOptions
     @OptionGroup var paths: PathOptions
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let found = try await BookList(printed, paths: paths, json: output.json).show(filters, missing: Set(fields))
+        let found = try await BookList(printed, paths: paths, json: output.json).show(
+            filters, arrangement, missing: Set(fields))
         if found == 0 { throw ExitCode(ExitStatus.nothing.rawValue) }
-        guard !output.json, !filters.counts, printed.given.isEmpty else { return }
+        guard !output.json, !arrangement.counts, printed.given.isEmpty else { return }
         let lack = found == 1 ? "lacks" : "lack"
         // A refresh asks the sources by ISBN, so it cannot find one.
         let advice =

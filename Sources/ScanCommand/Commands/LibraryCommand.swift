@@ -39,7 +39,8 @@ struct LibraryCommand: AsyncParsableCommand {
                   scan library list tag:sf -shelf:attic "pages:..200" added-
                 """)
         @OptionGroup var query: QueryArguments
-        @OptionGroup var filters: ListOptions
+        @OptionGroup var filters: BookFilters
+        @OptionGroup var arrangement: ListOptions
         @OptionGroup var printed: PrintedListOptions
         @OptionGroup var paths: PathOptions
         @OptionGroup var output: QueryOutputOptions
@@ -47,7 +48,7 @@ struct LibraryCommand: AsyncParsableCommand {
         func validate() throws { try query.check(options: Self.helpMessage()) }
 
         func run() async throws {
-            try await BookList(printed, paths: paths, json: output.json).show(filters, query: query.text)
+            try await BookList(printed, paths: paths, json: output.json).show(filters, arrangement, query: query.text)
         }
     }
 
@@ -66,7 +67,8 @@ struct LibraryCommand: AsyncParsableCommand {
                   scan library search plague author:camus -lang:fr
                 """)
         @OptionGroup var query: QueryArguments
-        @OptionGroup var filters: ListOptions
+        @OptionGroup var filters: BookFilters
+        @OptionGroup var arrangement: ListOptions
         @OptionGroup var printed: PrintedListOptions
         @OptionGroup var paths: PathOptions
         @OptionGroup var output: QueryOutputOptions
@@ -77,7 +79,8 @@ struct LibraryCommand: AsyncParsableCommand {
         }
 
         func run() async throws {
-            let found = try await BookList(printed, paths: paths, json: output.json).show(filters, query: query.text)
+            let found = try await BookList(printed, paths: paths, json: output.json).show(
+                filters, arrangement, query: query.text)
             if found == 0 { throw ExitCode(ExitStatus.nothing.rawValue) }
         }
     }
@@ -142,13 +145,14 @@ struct LibraryCommand: AsyncParsableCommand {
     struct Trash: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "trash", abstract: "List the trash.", discussion: "  scan library trash")
-        @OptionGroup var filters: ListOptions
+        @OptionGroup var filters: BookFilters
+        @OptionGroup var arrangement: ListOptions
         @OptionGroup var printed: PrintedListOptions
         @OptionGroup var paths: PathOptions
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
-            try await BookList(printed, paths: paths, json: output.json).show(filters, inTrash: true)
+            try await BookList(printed, paths: paths, json: output.json).show(filters, arrangement, inTrash: true)
         }
     }
 

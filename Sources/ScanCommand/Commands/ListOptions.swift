@@ -70,9 +70,8 @@ struct BookFilters: ParsableArguments {
     }
 }
 
-/// The options for the filters and the order of a list of books.
+/// The options for the order and the length of a list of books, which every list has beside its ``BookFilters``.
 struct ListOptions: ParsableArguments {
-    @OptionGroup var filters: BookFilters
     @Option(
         help: "The order of the books (default: for a search, best match first; otherwise, latest addition first).")
     var sort: BookQuery.Sort?
@@ -86,7 +85,7 @@ struct ListOptions: ParsableArguments {
     /// The maximum number of matches to count. The limit keeps counting fast.
     private static let countLimit = 100_000
 
-    func query() throws -> BookQuery {
+    func query(_ filters: BookFilters) throws -> BookQuery {
         let limit = limit ?? 50
         guard limit > 0 else { throw CommandError(.usage, "--limit must be 1 or more.") }
         guard !reverse || sort != nil else {

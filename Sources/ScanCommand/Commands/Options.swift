@@ -37,7 +37,10 @@ struct PathOptions: ParsableArguments {
 struct OutputOptions: ParsableArguments {
     @Flag(name: .shortAndLong, help: "Print JSON, one object per line.")
     var json = false
-    @OptionGroup var color: ColorOptions
+    @Option(help: ColorChoice.help) var color: ColorChoice = .auto
+
+    /// Applies the choice of colours before anything is printed.
+    func validate() { Output.shared.useColor(color) }
 }
 
 /// The options for the form of the output of the commands whose other words are a query. They have no short options,
@@ -45,21 +48,19 @@ struct OutputOptions: ParsableArguments {
 struct QueryOutputOptions: ParsableArguments {
     @Flag(help: "Print JSON, one object per line.")
     var json = false
-    @OptionGroup var color: ColorOptions
-}
-
-struct ColorOptions: ParsableArguments {
-    @Option(
-        help: ArgumentHelp(
-            "Use colours (default: on a terminal, unless NO_COLOR is set, or wherever CLICOLOR_FORCE is set).",
-            valueName: "when"))
-    var color: ColorChoice = .auto
+    @Option(help: ColorChoice.help) var color: ColorChoice = .auto
 
     /// Applies the choice of colours before anything is printed.
     func validate() { Output.shared.useColor(color) }
 }
 
-extension ColorChoice: ExpressibleByArgument {}
+extension ColorChoice: ExpressibleByArgument {
+    fileprivate static var help: ArgumentHelp {
+        ArgumentHelp(
+            "Use colours (default: on a terminal, unless NO_COLOR is set, or wherever CLICOLOR_FORCE is set).",
+            valueName: "when")
+    }
+}
 
 /// The preset that a batch gives to every book it saves.
 struct PresetOptions: ParsableArguments {
