@@ -183,7 +183,12 @@ async function save(date) {
   if (await submitSheet(sheet, async () => { answer = await callAPI("PUT", button.dataset.date, body); })) return;
   sheet.close();
   toastOutcome(sheet.dataset.done, answer);
+  const { date: address, field } = button.dataset;
   await refresh();
+  // The page may have been refreshed while the sheet was open, with a new button.
+  if (document.activeElement === document.body) {
+    document.querySelector(`[data-date="${address}"][data-field="${field}"]`)?.focus();
+  }
 }
 document.getElementById("date-save").addEventListener("click", () => save(readDate()));
 document.getElementById("date-clear").addEventListener("click", () => save(null));

@@ -90,8 +90,8 @@ async function capture() {
   }
   onTaken?.();
   onTaken = null;
-  // A person may have begun the next number meanwhile.
-  if (field.value !== number) return;
+  // A person may have begun the next number meanwhile. Hyphens come later.
+  if (readDigits() !== strip(number)) return;
   field.value = "";
   await update();
   // A number that is not captured yet is announced below the head.

@@ -15,6 +15,8 @@ const root = document.documentElement;
 let latest = 0;
 /** Ends the pause before the next question; null if no wish waits. */
 let wake = null;
+/** True while the browser opens the next page. */
+let isGoing = false;
 
 /** Returns true if the service answers within the limit, with whatever answer. */
 async function isThere() {
@@ -39,6 +41,9 @@ export async function leave(go) {
   if (mine !== latest) return;
   wake = null;
   showNotice("leaving");
+  isGoing = true;
+  // The page stays if the answer is a file.
+  setTimeout(() => { isGoing = false; }, limit);
   go();
 }
 
@@ -56,7 +61,7 @@ export function open(address) { return leave(() => location.assign(address)); }
 
 on("hello", () => wake?.());
 // A reload after a restart of the service would forget where the person wanted to go.
-document.addEventListener("restarted", (event) => { if (wake) event.preventDefault(); });
+document.addEventListener("restarted", (event) => { if (wake || isGoing) event.preventDefault(); });
 // A person who goes on working on the page no longer wants to leave it.
 document.addEventListener("input", () => { if (wake) stay(); });
 
