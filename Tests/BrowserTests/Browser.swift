@@ -203,7 +203,7 @@ final class Browser: Sendable {
 
     /// A clock for keys. While it runs, the time stamps of keys are a fixed step apart, and timers that the page sets
     /// wait for that time instead of the machine's.
-    private static let keyClock = """
+    static let keyClock = """
         window.keyClock ??= (() => {
           const set = window.setTimeout.bind(window), clear = window.clearTimeout.bind(window);
           const real = Object.getOwnPropertyDescriptor(Event.prototype, "timeStamp").get, stamps = new WeakMap();

@@ -94,6 +94,11 @@ extension `In a browser` {
                 try await browser.type("1965" + Keys.tab)
                 try await browser.wait("since 1965", until: "location.search === '?year=1965..'")
                 try await browser.wait("8", until: "\(Self.hits) === 8")
+                // The station sends the value with the new rail, which replaces what is typed into the old one.
+                try await browser.wait(
+                    "the rail of these books",
+                    until:
+                        "document.querySelector('[data-range=year] [data-end=from]')?.getAttribute('value') === '1965'")
                 try await browser.driver.run("document.querySelector('[data-range=year] [data-end=to]').focus()")
                 try await browser.type("1968" + Keys.enter)
                 try await browser.wait(

@@ -118,7 +118,8 @@ extension `In a browser` {
                       .map((one) => Object.values(one.getBoundingClientRect().toJSON()).join()).join(";")
                     """
                 let before: String? = try await browser.value(boxes)
-                try await browser.slowDown(milliseconds: 1500)
+                kiosk.signal(SIGSTOP)
+                defer { kiosk.signal(SIGCONT) }
                 try await browser.click("#save-all")
                 try await browser.wait(
                     "a sign", until: "\(Self.isActing) && document.querySelector('#save-all[aria-busy=true]')")
@@ -127,7 +128,7 @@ extension `In a browser` {
                     try await browser.value(
                         "getComputedStyle(document.querySelector('.bar'), '::after').animationName", as: String.self)
                         == (isStill ? "none" : "acting"))
-                try await browser.slowDown(milliseconds: 0)
+                kiosk.signal(SIGCONT)
                 try await browser.wait("it is done", until: "!\(Self.isActing) && document.getElementById('undo-act')")
                 #expect(try await kiosk.titles() == ["Pride and prejudice"])
             }
@@ -162,14 +163,5 @@ extension `In a browser` {
                 #expect(try await browser.value("document.querySelectorAll('.toast button').length") == 1)
             }
         }
-    }
-}
-
-extension Browser {
-    /// Delays every response; 0 for none.
-    func slowDown(milliseconds: Int) async throws {
-        try await driver.devTools(
-            "Network.emulateNetworkConditions",
-            ["offline": false, "latency": milliseconds, "downloadThroughput": -1, "uploadThroughput": -1])
     }
 }

@@ -27,12 +27,23 @@ extension `In a browser` {
         private func keepTwo(_ phone: Phone) async throws {
             try await isKept(phone)
             phone.kiosk.kill()
-            try await phone.browser.open(phone.origin + "/library")
-            try await phone.browser.wait("the page", until: "document.body.classList.contains('page-away')")
-            try await phone.browser.wait("its script", until: "document.body.hasAttribute('data-hears-keys')")
+            try await openAway("/library", phone)
             try await type(Self.pride, phone.browser)
             try await phone.browser.give(Self.photo("frontal"), to: "#photos")
-            try await phone.browser.wait("both wait", until: "document.querySelectorAll('#waiting li').length === 2")
+            try await waiting(2, phone)
+        }
+
+        /// Opens a page while the station is away.
+        private func openAway(_ path: String, _ phone: Phone) async throws {
+            try await phone.browser.open(phone.origin + path)
+            try await phone.browser.wait("the page", until: "document.body.classList.contains('page-away')")
+            try await phone.browser.wait("its script", until: "document.body.hasAttribute('data-hears-keys')")
+        }
+
+        /// Waits until the page lists a number of things that wait for the station.
+        private func waiting(_ count: Int, _ phone: Phone) async throws {
+            try await phone.browser.wait(
+                "\(count) wait", until: "document.querySelectorAll('#waiting li').length === \(count)")
         }
 
         /// Does what the browser does once the phone is in a network again.
@@ -98,6 +109,25 @@ extension `In a browser` {
                 try await phone.open("/scan")
                 try await phone.browser.isEmptied()
                 #expect(try await numbers(again) == ["9780141439518", "9780441478125"])
+            }
+        }
+
+        @Test func `delivers each number once when it is open twice`() async throws {
+            try await withPhone { phone in
+                try await keepTwo(phone)
+                let driver = phone.browser.driver
+                let tab = try await driver.command(.post, "window/new", ["type": "tab"]) as? [String: Any]
+                try await driver.command(.post, "window", ["handle": try #require(tab?["handle"] as? String)])
+                try await openAway("/scan", phone)
+                try await waiting(2, phone)
+                try await type("9780743273565", phone.browser)
+                try await waiting(3, phone)
+                let again = try await phone.restart()
+                defer { again.stop() }
+                // Both tabs go on, and each delivers what is kept.
+                try await phone.browser.wait("the page", until: "document.body.classList.contains('page-scan')")
+                try await phone.browser.isEmptied()
+                #expect(try await numbers(again) == ["9780141439518", "9780441478125", "9780743273565"])
             }
         }
 

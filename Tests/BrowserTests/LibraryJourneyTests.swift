@@ -54,7 +54,10 @@ extension `In a browser` {
                 try await browser.reload()
                 try await browser.ready()
                 try await browser.wait(
-                    "still there", until: "document.querySelector('.clock-line .clock')?.textContent.match(/0:0[1-9]/)")
+                    "still there",
+                    until:
+                        "document.querySelector('.clock-line .clock')?.textContent.match(/\\d\\d:\\d\\d/)?.[0] > '00:00'"
+                )
                 try await browser.type("t")
                 try await browser.wait("the sheet", until: "document.getElementById('stop-sheet').open")
                 try await browser.click("#stop-form button.primary")

@@ -11,7 +11,9 @@ extension `In a browser` {
                 "--use-file-for-fake-video-capture=\(recording)",
             ]) { phone async throws in
                 try await body(phone.kiosk, phone.browser)
-                try await phone.browser.expectQuiet("scan", excused: [])
+                // On a busy machine, the station asks the phone to send fewer frames.
+                let slower = "/api/phones/frame - Failed to load resource: the server responded with a status of 429"
+                try await phone.browser.expectQuiet("scan", excused: [slower])
             }
         }
 

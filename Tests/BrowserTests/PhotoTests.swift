@@ -1,4 +1,5 @@
 import Foundation
+import TestTools
 import Testing
 
 extension `In a browser` {
@@ -80,6 +81,9 @@ extension `In a browser` {
                 try await browser.ready()
                 try await browser.click("main button[data-act$=captures]")
                 try await browser.wait("captured", until: "document.querySelector('.toast')")
+                try await TestTools.wait(for: "the photo to be forgotten", every: .milliseconds(50)) {
+                    try await browser.driver.run(photo) as? String == nil
+                }
                 try await browser.open(kiosk.address + "/scan")
                 try await browser.ready()
                 try await browser.wait("the book", until: "document.querySelectorAll('#rows > li').length === 1")

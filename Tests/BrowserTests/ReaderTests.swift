@@ -22,6 +22,7 @@ extension `In a browser` {
                 until:
                     "document.querySelector('#readers summary')?.getAttribute('aria-label').includes('\(name)') && document.body.hasAttribute('data-connected')"
             )
+            try await browser.ready()
         }
 
         @Test func `switch with one tap each, and read one copy at once on two screens`() async throws {

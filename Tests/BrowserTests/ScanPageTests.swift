@@ -1,4 +1,5 @@
 import Foundation
+import TestTools
 import Testing
 
 /// The station at the shelf, used with a book in one hand.
@@ -198,11 +199,11 @@ extension `In a browser` {
         /// Waits until the queue holds exactly these.
         private func captured(_ kiosk: KioskProcess, _ isbns: [String]) async throws {
             var found: [String] = []
-            for _ in 0..<100 {
+            try await TestTools.wait(for: "\(isbns.count) rows", every: .milliseconds(50)) {
                 found = try await kiosk.rows().compactMap { $0["isbn13"] as? String }
-                if found.count == isbns.count { break }
+                return found.count == isbns.count
             }
-            #expect(Set(found) == Set(isbns) && found.count == isbns.count)
+            #expect(Set(found) == Set(isbns))
         }
     }
 }

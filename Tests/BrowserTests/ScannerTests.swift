@@ -215,6 +215,7 @@ extension `In a browser` {
                 try await browser.click("#keypad-take")
                 try await browser.wait("its row", until: "document.querySelectorAll('#rows > li').length === 1")
                 #expect(try await isbns(second) == [Self.pride])
+                try await browser.wait("the keypad is empty", until: "document.getElementById('typed').value === ''")
                 try await browser.reload()
                 try await browser.ready()
                 #expect(try await browser.value("document.getElementById('keypad').hidden") == true)

@@ -65,10 +65,11 @@ extension `In a browser` {
         }
 
         @Test func `shows on the button that a page is being saved, without an error`() async throws {
-            try await visit("home", prepare: household) { _, browser, _ in
+            try await visit("home", prepare: household) { kiosk, browser, _ in
                 try await browser.click("[data-update]")
                 try await browser.wait("the sheet", until: "document.querySelector('#page-sheet[open]')")
-                try await browser.slowDown(milliseconds: 1500)
+                kiosk.signal(SIGSTOP)
+                defer { kiosk.signal(SIGCONT) }
                 try await browser.click("#page-sheet .primary")
                 try await browser.wait(
                     "its label",
@@ -77,7 +78,7 @@ extension `In a browser` {
                     try await browser.value("document.querySelector('#page-sheet .wrong').hidden", as: Bool.self)
                         == true
                 )
-                try await browser.slowDown(milliseconds: 0)
+                kiosk.signal(SIGCONT)
                 try await browser.wait("it is saved", until: "!document.querySelector('#page-sheet[open]')")
                 try await browser.wait(
                     "the button as before",

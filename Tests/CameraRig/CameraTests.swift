@@ -67,7 +67,9 @@ extension CameraRig {
             let ending = try rig.run("unplug")
             let lines = ending.lines(of: "unplug")
             #expect(lines.count { $0.contains("was unplugged") } == cycles)
-            #expect(lines.count { $0.contains("640x480 MJPG") } == cycles + 1)
+            // The camera that hangs at the end may be silent for so long that this is reported, and its end too.
+            let silences = lines.count { $0.contains("no new picture") }
+            #expect(silences <= 1 && lines.count { $0.contains("640x480 MJPG") } == cycles + 1 + silences)
 
             #expect(ending.facts["meanwhile"] != ending.facts["first"], "it came back as another /dev/videoN")
             let held = ending.files["held", default: ""].split(separator: "\n")
@@ -91,7 +93,9 @@ extension CameraRig {
 
             let busy = ending.lines(of: "busy")
             #expect(busy.count >= 2 && busy[0].contains("in use by \(ending.facts["other", default: "?"])"))
-            #expect(busy.count >= 2 && busy[1].contains("640x480 MJPG"))
+            // The other program may end just before it would be named again.
+            #expect(busy.dropLast().allSatisfy { $0.contains("in use by") })
+            #expect(busy.last?.contains("640x480 MJPG") == true)
             #expect(try ending.isbns(of: "busy", "captured") == [Self.first])
             let second = ending.lines(of: "second").first
             #expect(second?.contains("in use by \(ending.facts["first", default: "?"])") == true)

@@ -177,6 +177,8 @@ extension LiveScan {
 /// A socket to the service, for what a client library does not show.
 final class RawConnection: Sendable {
     private let descriptor: Int32
+    /// The bytes behind the text that ``read(until:)`` sought last.
+    private let left = Mutex<[UInt8]>([])
 
     struct Failure: Error { let what: String }
 
@@ -217,7 +219,12 @@ final class RawConnection: Sendable {
 
     /// Reads some bytes; empty at the end.
     func some() async throws -> [UInt8] {
-        try await onThread { [descriptor] in
+        let kept = left.withLock { left in
+            defer { left = [] }
+            return left
+        }
+        if !kept.isEmpty { return kept }
+        return try await onThread { [descriptor] in
             // So that a test fails instead of hanging.
             var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
             guard poll(&waiting, 1, 120_000) > 0 else { throw Failure(what: "nothing came for two minutes") }
@@ -246,15 +253,18 @@ final class RawConnection: Sendable {
         return all
     }
 
-    /// Reads until the bytes hold the text.
+    /// Reads until the bytes hold the text, and returns them up to its end. The bytes behind it are read next.
     @discardableResult
     func read(until text: String) async throws -> String {
-        var all: [UInt8] = []
-        while !String(decoding: all, as: UTF8.self).contains(text) {
+        var all = Data()
+        while true {
+            if let found = all.range(of: Data(text.utf8)) {
+                left.withLock { [behind = Array(all[found.upperBound...])] in $0 = behind }
+                return String(decoding: all[..<found.upperBound], as: UTF8.self)
+            }
             let piece = try await some()
             if piece.isEmpty { throw Failure(what: "the stream ended before \(text)") }
             all += piece
         }
-        return String(decoding: all, as: UTF8.self)
     }
 }

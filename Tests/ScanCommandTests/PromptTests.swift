@@ -31,8 +31,10 @@ import Testing
     @Test func `skips on k, takes it back on u, and leaves the rest on q`() throws {
         try withTerminal("--isbn 9780441478125 9780441013593") { scan, terminal in
             try terminal.wait(for: "[s] save")
+            terminal.clear()
             terminal.type("k")
             try terminal.wait(for: "Dune")
+            try terminal.wait(for: "[s] save")
             terminal.clear()
             terminal.type("u")
             try terminal.wait(for: "The Left Hand of Darkness")
@@ -49,8 +51,10 @@ import Testing
     @Test func `undoes a save, and offers the book again`() throws {
         try withTerminal("--isbn 9780441478125 9780441013593") { scan, terminal in
             try terminal.wait(for: "[s] save")
+            terminal.clear()
             terminal.type("s")
             try terminal.wait(for: "Dune")
+            try terminal.wait(for: "[s] save")
             terminal.clear()
             terminal.type("u")
             try terminal.wait(for: "undone")
