@@ -54,6 +54,19 @@ extension `In a browser` {
             }
         }
 
+        @Test func `a page that is being left is not loaded again after a restart`() async throws {
+            try await visit("home") { _, browser, _ in
+                let leave = """
+                    return import("/assets/leave.js").then(async ({ leave }) => {
+                      await leave(() => {});
+                      return !document.dispatchEvent(new CustomEvent("restarted", { cancelable: true }));
+                    });
+                    """
+                let isKept = try await browser.driver.run(leave) as? Bool
+                #expect(isKept == true)
+            }
+        }
+
         @Test func `Esc keeps the page`() async throws {
             try await visit("home", excused: Self.failed) { kiosk, browser, _ in
                 try await browser.type("l")
@@ -69,10 +82,4 @@ extension `In a browser` {
             }
         }
     }
-}
-
-extension KioskProcess {
-    /// Stops the service from running, while the system keeps its connections open.
-    fileprivate func freeze() { signal(SIGSTOP) }
-    fileprivate func thaw() { signal(SIGCONT) }
 }

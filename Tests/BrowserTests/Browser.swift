@@ -194,16 +194,26 @@ final class Browser: Sendable {
             actions.append(["type": "keyUp", "value": String(key)])
             if pause > 0 { actions.append(["type": "pause", "duration": pause]) }
         }
-        try await driver.run("\(Self.keyClock) window.keyClock.start(arguments[0]);", [max(1, pause)])
-        try await driver.command(.post, "actions", ["actions": [["type": "key", "id": "keys", "actions": actions]]])
-        // A key may have left the page.
-        try await driver.run("window.keyClock?.stop();")
+        try await duringKeyClock(step: max(1, pause)) {
+            try await driver.command(
+                .post, "actions", ["actions": [["type": "key", "id": "keys", "actions": actions]]])
+        }
         try await leavePage()
+    }
+
+    /// Runs the body while the page's timers wait for ``keyClock``, which only goes on with each key.
+    ///
+    /// - Parameter step: the time from one key to the next, in milliseconds.
+    func duringKeyClock(step: Int, _ body: () async throws -> Void) async throws {
+        try await driver.run("\(Self.keyClock) window.keyClock.start(arguments[0]);", [step])
+        try await body()
+        // The body may have left the page.
+        try await driver.run("window.keyClock?.stop();")
     }
 
     /// A clock for keys. While it runs, the time stamps of keys are a fixed step apart, and timers that the page sets
     /// wait for that time instead of the machine's.
-    static let keyClock = """
+    private static let keyClock = """
         window.keyClock ??= (() => {
           const set = window.setTimeout.bind(window), clear = window.clearTimeout.bind(window);
           const real = Object.getOwnPropertyDescriptor(Event.prototype, "timeStamp").get, stamps = new WeakMap();

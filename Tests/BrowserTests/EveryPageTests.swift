@@ -30,8 +30,6 @@ extension `In a browser` {
                     try await browser.driver.run(
                         """
                         return [performance.getEntriesByType("navigation")[0], ...performance.getEntriesByType("resource")]
-                          // Parts that are loaded again after a change do not count.
-                          .filter(({ name, initiatorType }) => initiatorType !== "fetch" || name !== location.href)
                           .map((entry) => [entry.name, entry.encodedBodySize]);
                         """) as? [[Any]] ?? []
                 let weight = loaded.filter { !"\($0[0])".contains("/covers/") && !"\($0[0])".contains("/thumbnail") }

@@ -118,8 +118,8 @@ extension `In a browser` {
                       .map((one) => Object.values(one.getBoundingClientRect().toJSON()).join()).join(";")
                     """
                 let before: String? = try await browser.value(boxes)
-                kiosk.signal(SIGSTOP)
-                defer { kiosk.signal(SIGCONT) }
+                kiosk.freeze()
+                defer { kiosk.thaw() }
                 try await browser.click("#save-all")
                 try await browser.wait(
                     "a sign", until: "\(Self.isActing) && document.querySelector('#save-all[aria-busy=true]')")
@@ -128,7 +128,7 @@ extension `In a browser` {
                     try await browser.value(
                         "getComputedStyle(document.querySelector('.bar'), '::after').animationName", as: String.self)
                         == (isStill ? "none" : "acting"))
-                kiosk.signal(SIGCONT)
+                kiosk.thaw()
                 try await browser.wait("it is done", until: "!\(Self.isActing) && document.getElementById('undo-act')")
                 #expect(try await kiosk.titles() == ["Pride and prejudice"])
             }

@@ -145,7 +145,9 @@ final class KioskProcess: Sendable {
         process.waitUntilExit()
     }
 
-    func signal(_ number: Int32) { Foundation.kill(process.processIdentifier, number) }
+    /// Stops the service from running, while the system keeps its connections open.
+    func freeze() { Foundation.kill(process.processIdentifier, SIGSTOP) }
+    func thaw() { Foundation.kill(process.processIdentifier, SIGCONT) }
 
     /// Stops it and removes its library.
     func remove() {

@@ -56,7 +56,7 @@ extension `In a browser` {
                 try await browser.wait(
                     "still there",
                     until:
-                        "document.querySelector('.clock-line .clock')?.textContent.match(/\\d\\d:\\d\\d/)?.[0] > '00:00'"
+                        "document.querySelector('.clock-line .clock')?.textContent.match(/00:(0[1-9]|[1-5]\\d)/)"
                 )
                 try await browser.type("t")
                 try await browser.wait("the sheet", until: "document.getElementById('stop-sheet').open")

@@ -222,6 +222,31 @@ extension `In a browser` {
             }
         }
 
+        @Test func `the keypad is empty after a capture, even if the hyphens came meanwhile`() async throws {
+            try await visit("scan") { kiosk, browser, _ in
+                // Keeps these two requests until the test lets them go.
+                try await browser.driver.run(
+                    """
+                    const send = window.fetch;
+                    window.held = {};
+                    window.fetch = (...request) => {
+                      const path = String(request[0]).split("?")[0];
+                      if (!["/api/isbn", "/api/station/captures"].includes(path)) return send(...request);
+                      return new Promise((resolve) => { window.held[path] = () => resolve(send(...request)); });
+                    };
+                    """)
+                try await browser.click("#keypad-open")
+                try await browser.type(Self.pride, pause: 100)
+                try await browser.click("#keypad-take")
+                try await browser.wait("the capture", until: "window.held['/api/station/captures']")
+                try await browser.driver.run("window.held['/api/isbn']()")
+                try await browser.wait("hyphens", until: "document.getElementById('typed').value.includes('-')")
+                try await browser.driver.run("window.held['/api/station/captures']()")
+                try await browser.wait("it is empty", until: "document.getElementById('typed').value === ''")
+                #expect(try await isbns(kiosk) == [Self.pride])
+            }
+        }
+
         // MARK: Drafts
 
         @Test func `a note that is being typed survives Esc and a restart of the station`() async throws {

@@ -68,8 +68,8 @@ extension `In a browser` {
             try await visit("home", prepare: household) { kiosk, browser, _ in
                 try await browser.click("[data-update]")
                 try await browser.wait("the sheet", until: "document.querySelector('#page-sheet[open]')")
-                kiosk.signal(SIGSTOP)
-                defer { kiosk.signal(SIGCONT) }
+                kiosk.freeze()
+                defer { kiosk.thaw() }
                 try await browser.click("#page-sheet .primary")
                 try await browser.wait(
                     "its label",
@@ -78,7 +78,7 @@ extension `In a browser` {
                     try await browser.value("document.querySelector('#page-sheet .wrong').hidden", as: Bool.self)
                         == true
                 )
-                kiosk.signal(SIGCONT)
+                kiosk.thaw()
                 try await browser.wait("it is saved", until: "!document.querySelector('#page-sheet[open]')")
                 try await browser.wait(
                     "the button as before",

@@ -40,14 +40,21 @@ extension Browser {
         let place = target.trimmingPrefix("message ").split(separator: " ").compactMap { Double($0) }
         // A reason may contain numbers too.
         try #require(target.wholeMatch(of: /(message )?[0-9.]+ [0-9.]+/) != nil, "\(selector) \(target)")
-        // However long a busy machine takes until the finger is lifted, it was not held.
-        if !isHeld { try await driver.run("\(Self.keyClock) window.keyClock.start(1);") }
-        try await driver.devTools(
-            "Input.dispatchTouchEvent", ["type": "touchStart", "touchPoints": [["x": place[0], "y": place[1]]]])
-        if isHeld { try await wait("the variants", until: "document.querySelector('#keyboard .more')") }
-        try await driver.devTools("Input.dispatchTouchEvent", ["type": "touchEnd", "touchPoints": [] as [Any]])
-        // The finger may have left the page.
-        if !isHeld { try await driver.run("window.keyClock?.stop();") }
+        let point = [["x": place[0], "y": place[1]]]
+        func touch(_ type: String, _ points: [Any]) async throws {
+            try await driver.devTools("Input.dispatchTouchEvent", ["type": type, "touchPoints": points])
+        }
+        if isHeld {
+            try await touch("touchStart", point)
+            try await wait("the variants", until: "document.querySelector('#keyboard .more')")
+            try await touch("touchEnd", [])
+        } else {
+            // However long the machine takes to lift the finger, the page does not see it as held.
+            try await duringKeyClock(step: 1) {
+                try await touch("touchStart", point)
+                try await touch("touchEnd", [])
+            }
+        }
     }
 
     /// Returns the middle of an element as "x y", "message x y" for a message that covers it, or the reason why no

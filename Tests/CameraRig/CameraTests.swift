@@ -81,6 +81,8 @@ extension CameraRig {
             let kilobytes = stride(from: 1, to: cycles, by: (cycles - 2) / 3).map { held[$0][1] }
             let growths = zip(kilobytes.dropFirst(), kilobytes).map { $0 - $1 }
             #expect(growths.count == 3 && growths.contains { $0 < 1024 / 3 }, "\(kilobytes) kB")
+            // The decoder's largest buffers, with which it began to read some frames, took 6 MB.
+            #expect(growths.reduce(0, +) < 8 * 1024, "\(kilobytes) kB")
             #expect(try ending.isbns(of: "unplug", "captured") == [Self.first])
         }
 
@@ -94,7 +96,7 @@ extension CameraRig {
             let busy = ending.lines(of: "busy")
             #expect(busy.count >= 2 && busy[0].contains("in use by \(ending.facts["other", default: "?"])"))
             // The other program may end just before it would be named again.
-            #expect(busy.dropLast().allSatisfy { $0.contains("in use by") })
+            #expect(busy.count <= 3 && busy.dropLast().allSatisfy { $0.contains("in use by") })
             #expect(busy.last?.contains("640x480 MJPG") == true)
             #expect(try ending.isbns(of: "busy", "captured") == [Self.first])
             let second = ending.lines(of: "second").first

@@ -64,7 +64,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct `A service that is stopped` {
     @Test func `ends its streams and itself at once, even with clients that do not read`() async throws {
         // The service waits for the client that does not read.
-        let rig = try await StationRig(live: .showing(), shutdownTime: .seconds(15))
+        let rig = try await StationRig(live: .showing(), shutdownTime: .seconds(5))
         try await rig.isStreaming()
         let events = try await rig.open("/api/events")
         try await events.read(until: "event: hello")
