@@ -3,12 +3,12 @@ import Bookplate
 /// Reads a camera's frames. Cheap steps run on every frame, and costlier steps run only on some frames or where a code
 /// was recently read.
 ///
-/// In every frame, it reads every eighth row and column (every twelfth at 1920x1080), and the selection changes from
-/// frame to frame. It then returns to the regions where a code was read during the last second but has not been read in
-/// this frame, and reads lines across their bars. It also searches for regions that look like bars, reads them, and
-/// reads the grey levels of one of them (``FrameEvidence``); this search runs in every third frame, after a code was
-/// lost, and as long as something is unread. A code that is missed in one frame may be read in the next, and
-/// ``Consensus`` needs several frames anyway.
+/// In every frame, it reads every eighth row and column (every twelfth at 1920x1080), or half as many while a code that
+/// is trusted (``Consensus``) is still held up. The selection changes from frame to frame. The reader then returns to
+/// the regions where a code was read during the last second but has not been read in this frame, and reads lines across
+/// their bars. It also searches for regions that look like bars, reads them, and reads the grey levels of one of them
+/// (``FrameEvidence``); this search runs in every third frame, after a code was lost, and as long as something is
+/// unread. A code that is missed in one frame may be read in the next, and ``Consensus`` needs several frames anyway.
 ///
 /// Once its buffers have grown to the size of the frames, only the reading of grey levels allocates memory. Two threads
 /// must not use the same reader at once.
@@ -23,6 +23,9 @@ public struct FrameReader: FrameDecoder {
     private var evidence = FrameEvidence()
     /// True if something in the previous frame looked like bars and was not read.
     private var hasUnread = false
+    /// The number of frames since a code was lost or anything that looked like bars was not read. All of them showed
+    /// codes with their places.
+    private var settledFrames = 0
     /// The codes that were read from several frames together.
     private var certain: [RawSymbol] = []
 
@@ -36,6 +39,9 @@ public struct FrameReader: FrameDecoder {
     /// The time for which a code is remembered after it was read. During this time, its region is read closely, and
     /// misreads in the region are recognised.
     private static let memory: Duration = .seconds(1)
+    /// The time for which a code that is not found again is searched for in every frame. After that, it has probably
+    /// left the picture.
+    private static let lossTime: Duration = .milliseconds(200)
     private static let maxTracked = 8
     /// The number of frames from one search for bars to the next.
     private static let searchInterval = 3
@@ -66,8 +72,10 @@ public struct FrameReader: FrameDecoder {
         tracked.removeAll { frame.timestamp - $0.lastRead >= Self.memory || frame.timestamp < $0.lastRead }
 
         scan.begin()
-        // The lines are so dense that five of them cross the smallest readable code, which is about 60 pixels high.
-        let density = min(max(min(frame.width, frame.height) / 90, 1), 12)
+        // The lines are so dense that five of them cross the smallest readable code, which is about 60 pixels high. A
+        // trusted code that is still held up is found again with half as many.
+        let isSettled = settledFrames >= Consensus.agreeingFrames
+        let density = min(max(min(frame.width, frame.height) / 90, 1), 12) * (isSettled ? 2 : 1)
         scan.scan(frame, density: density, offset: min(turn % density, min(frame.width, frame.height) - 1))
         scan.lineEnds.assemble(into: &raw)
         let isOpen = rereadTracked(frame)
@@ -75,6 +83,8 @@ public struct FrameReader: FrameDecoder {
             search(frame, &result)
             hasUnread = !result.unread.isEmpty
         }
+        let showsAll = !isOpen && !hasUnread && raw.contains { $0.isFirm && $0.isLocated }
+        settledFrames = showsAll ? settledFrames + 1 : 0
         report(at: frame.timestamp, into: &result)
     }
 
@@ -89,7 +99,8 @@ public struct FrameReader: FrameDecoder {
             }
             scan.lineEnds.assemble(into: &raw)
         }
-        return tracked.contains { !isLocated($0.digits) } || raw.contains { $0.isFirm && !$0.isLocated }
+        return tracked.contains { frame.timestamp - $0.lastRead < Self.lossTime && !isLocated($0.digits) }
+            || raw.contains { $0.isFirm && !$0.isLocated }
     }
 
     private mutating func read(_ region: Region, of frame: Frame) {

@@ -23,7 +23,7 @@ private func readLines<Value: FixedWidthInteger>(_ source: inout ByteSource, _ v
         let levels = how & 4 == 0 ? source.levels(most: 512) : source.stripes(most: 512)
         if how & 8 != 0 { reader.reset() }
         withMemory(levels, stride: stride, value) { first in
-            reader.read(first, count: levels.count, stride: stride, coarseness: how & 16 == 0 ? 1 : 3) { code in
+            reader.read(first, count: levels.count, stride: stride, isCoarse: how & 16 != 0) { code in
                 require([2, 5, 13].contains(code.digits.count), "\(code.digits.count) digits")
                 require(code.digits.text.utf8.count == code.digits.count, code.digits.text)
                 // Relative to the line's first value, or before it if the code started on the line before.

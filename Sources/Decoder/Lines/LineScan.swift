@@ -74,8 +74,7 @@ struct LineScan {
             let start = sample(frame, path, beside: ((Double(line) + 0.5) / Double(lines) - 0.5) * region.height)
             withSamples { scan, values in
                 scan.singleReader.reset()
-                scan.singleReader.read(values, count: path.count, stride: 1, coarseness: line.isMultiple(of: 2) ? 3 : 1)
-                {
+                scan.singleReader.read(values, count: path.count, stride: 1, isCoarse: line.isMultiple(of: 2)) {
                     scan.record($0, from: start, step: path.step, isWhole: true)
                 }
                 scan.lines += 1
@@ -166,23 +165,23 @@ struct LineScan {
         let seen = lineEnds.count
         let last = Float(count - 1)
         let end = (origin.0 + step.0 * last, origin.1 + step.1 * last)
-        func read(_ reader: LineReader, backwards: Bool, coarseness: Int32, isWhole: Bool) {
+        func read(_ reader: LineReader, backwards: Bool, isCoarse: Bool, isWhole: Bool) {
             if backwards {
-                reader.read(values + (count - 1) * stride, count: count, stride: -stride, coarseness: coarseness) {
+                reader.read(values + (count - 1) * stride, count: count, stride: -stride, isCoarse: isCoarse) {
                     record($0, from: end, step: (-step.0, -step.1), isWhole: isWhole)
                 }
             } else {
-                reader.read(values, count: count, stride: stride, coarseness: coarseness) {
+                reader.read(values, count: count, stride: stride, isCoarse: isCoarse) {
                     record($0, from: origin, step: step, isWhole: isWhole)
                 }
             }
         }
-        read(reader, backwards: !lines.isMultiple(of: 2), coarseness: lines / 2 % 2 == 0 ? 1 : 3, isWhole: false)
+        read(reader, backwards: !lines.isMultiple(of: 2), isCoarse: lines / 2 % 2 != 0, isWhole: false)
         let known = lineEnds.count
         if known > seen {
             for attempt in 0..<4 where attempt < 2 || lineEnds.count == known {
                 singleReader.reset()
-                read(singleReader, backwards: attempt % 2 == 1, coarseness: attempt < 2 ? 3 : 1, isWhole: true)
+                read(singleReader, backwards: attempt % 2 == 1, isCoarse: attempt < 2, isWhole: true)
             }
         }
         lines += 1

@@ -1,6 +1,6 @@
 // The service's events. Each page has one stream.
 
-import { refresh } from "./live.js";
+import { refresh, refreshSoon } from "./live.js";
 import { showNotice } from "./messages.js";
 import { text } from "./texts.js";
 
@@ -65,5 +65,5 @@ on("hello", (hello) => {
   if (run === null && String(hello.change) !== document.body.dataset.madeAt) refresh();
   run = hello.run;
 });
-on("library", () => refresh());
+on("library", refreshSoon);
 connect();

@@ -2,7 +2,7 @@
 
 import "./candidates.js";
 import { on } from "./events.js";
-import { refresh } from "./live.js";
+import { refresh, refreshSoon } from "./live.js";
 
 const listCards = () => [...document.querySelectorAll("#intake [data-row][id]")];
 /** The id of the card that Tab reaches. The id is kept when the cards are replaced. */
@@ -82,5 +82,5 @@ document.addEventListener("click", (event) => {
   refresh();
 });
 
-on("batch", () => refresh());
+on("batch", refreshSoon);
 setTabStop();

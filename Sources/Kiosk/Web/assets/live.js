@@ -9,13 +9,18 @@ function isBusy(region) {
     || (region.contains(document.activeElement) && document.activeElement.matches("input, textarea, select"));
 }
 
-let refreshing = null, isWanted = false;
+let refreshing = null, isWanted = false, timer = 0;
+
+/** Refreshes the page soon, once for all events that come together: a capture alone causes several. */
+export function refreshSoon() { timer ||= setTimeout(refresh, 150); }
 
 /**
  * Fetches the page again and replaces its live regions. However often it is called during a refresh, only one more
  * refresh follows.
  */
 export async function refresh() {
+  clearTimeout(timer);
+  timer = 0;
   isWanted = refreshing !== null;
   // After a failure, the page is refreshed at the next event or when the stream is back.
   refreshing ??= replaceRegions().catch(() => {}).finally(() => { refreshing = null; });

@@ -4,7 +4,7 @@ import { act, attempt } from "./acts.js";
 import "./candidates.js";
 import { on } from "./events.js";
 import { hideKeypad } from "./keypad.js";
-import { refresh } from "./live.js";
+import { refresh, refreshSoon } from "./live.js";
 import "./preview.js";
 import { callAPI } from "./requests.js";
 import { blockEnter } from "./scanner.js";
@@ -131,7 +131,7 @@ document.addEventListener("scanned", (event) => {
   event.preventDefault();
   if (event.detail.refusal) showRefusal(event.detail.refusal, event.detail.code);
 });
-on("batch", () => refresh());
+on("batch", refreshSoon);
 
 // The list. The arrow keys, or a touch, put another row into the card.
 
