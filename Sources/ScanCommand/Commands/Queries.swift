@@ -22,13 +22,13 @@ struct QueryArguments: ParsableArguments {
     /// - Parameter help: the help text of the command, which lists its options.
     /// - Throws: `ValidationError` for an option that the command does not have, and for the short form of an option,
     ///   with which nobody wants to exclude books.
-    func check(options help: String) throws {
+    func check(options help: @autoclosure () -> String) throws {
         // What follows the terminator is never an option.
         let unknown = words.prefix { $0 != "--" }.filter {
             Self.shortForms[$0] != nil || ($0.hasPrefix("--") && $0.count > 2)
         }
         guard !unknown.isEmpty else { return }
-        let known = Set(help.matches(of: /--[a-z][a-z-]+/).map { String($0.output) })
+        let known = Set(help().matches(of: /--[a-z][a-z-]+/).map { String($0.output) })
         for (word, long) in unknown.map({ ($0, Self.shortForms[$0]) }) {
             guard let long else { throw Self.refusal(of: word, known) }
             if known.contains(long) {
