@@ -11,6 +11,21 @@ extension LibraryFile: Readers {
         try await read { db in try Reader.fetch(db, "WHERE deleted IS NULL ORDER BY id") }
     }
 
+    public func readers(
+        holder: String?, isGuest: Bool, at now: Date, choosing choose: ([Reader]) throws -> Reader?
+    ) async throws -> (all: [Reader], chosen: Reader?, library: LibraryFile) {
+        let (all, rows) = try await read { db in
+            (
+                try Reader.fetch(db, "WHERE deleted IS NULL ORDER BY id"),
+                try Int64.fetchAll(db, sql: "SELECT id FROM reader WHERE deleted IS NULL ORDER BY id")
+            )
+        }
+        let chosen = try choose(all) ?? all.first
+        var access = ReaderAccess(holder: holder, isGuest: isGuest, now: now)
+        access.reader = zip(all, rows).first { $0.0.id == chosen?.id }?.1
+        return (all, chosen, reading(with: access))
+    }
+
     public func deletedReaders() async throws -> [Reader] {
         try await read { db in try Reader.fetch(db, "WHERE deleted IS NOT NULL ORDER BY deleted DESC") }
     }

@@ -131,6 +131,34 @@ extension `In a browser` {
             }
         }
 
+        @Test func `captures a number while a page of an earlier version holds the browser's database`() async throws {
+            try await withPhone { phone in
+                try await isKept(phone)
+                let version = try await phone.browser.driver.run(
+                    """
+                    const done = (request) => new Promise((resolve, reject) => {
+                      request.onsuccess = () => resolve(request.result);
+                      request.onerror = () => reject(request.error);
+                    });
+                    await done(indexedDB.deleteDatabase("bookplate"));
+                    window.held = await done(indexedDB.open("bookplate", 1));
+                    return held.version;
+                    """)
+                #expect(version as? Int == 1)
+                try await type(Self.pride, phone.browser)
+                try await phone.browser.wait("the card", until: "document.getElementById('card').dataset.row")
+                #expect(try await numbers(phone.kiosk) == [Self.pride])
+                // That page is closed, and the next one keeps what is typed.
+                phone.kiosk.kill()
+                try await openAway("/library", phone)
+                try await type("9780743273565", phone.browser)
+                try await waiting(1, phone)
+                try await phone.browser.open("about:blank")
+                try await openAway("/library", phone)
+                try await waiting(1, phone)
+            }
+        }
+
         @Test func `delivers what it kept without being open, where the browser can`() async throws {
             try await withPhone { phone in
                 try await keepTwo(phone)

@@ -1,8 +1,13 @@
 import Foundation
+import TestTools
 import Testing
 
 extension `In a browser` {
     @Suite struct `A phone at the shelf` {
+        private let scratch: Scratch
+
+        init() throws { scratch = try Scratch() }
+
         /// Opens the Scan page on a phone whose camera sees the book of a recording.
         private func withCamera(_ body: (KioskProcess, Browser) async throws -> Void) async throws {
             let recording = KioskProcess.root.appendingPathComponent("samples/frames/desk-1280x720.mjpeg").path
@@ -92,6 +97,54 @@ extension `In a browser` {
                 )
                 try await phone.wait(
                     "more zoom", until: #"window.applied === '{"focusMode":"continuous","zoom":3.5,"torch":true}'"#)
+            }
+        }
+
+        @Test func `says what its pictures lack`() async throws {
+            // One frame in the format YUV4MPEG2, which Chromium repeats; grey levels of 20, as in a dark room.
+            let (luma, chroma) = (
+                [UInt8](repeating: 20, count: 640 * 480), [UInt8](repeating: 128, count: 320 * 240 * 2)
+            )
+            let recording = try scratch.write(
+                Array("YUV4MPEG2 W640 H480 F30:1 Ip A1:1 C420jpeg\nFRAME\n".utf8) + luma + chroma, to: "dark.y4m")
+            try await withPhone(options: [
+                "--use-fake-ui-for-media-stream", "--use-fake-device-for-media-stream",
+                "--use-file-for-fake-video-capture=\(recording)",
+            ]) { phone in
+                try await tap("own-open", phone.browser)
+                try await phone.browser.wait("the hint", until: Self.shows("more light"))
+            }
+        }
+
+        /// True if the hint in the picture says this.
+        private static func shows(_ hint: String) -> String {
+            "document.getElementById('hint').checkVisibility() && document.getElementById('hint').textContent === '\(hint)'"
+        }
+
+        @Test func `goes on after it has slept, and after the network was away`() async throws {
+            try await withCamera { kiosk, phone async throws in
+                let outline = "document.querySelector('#outlines polygon')"
+                try await tap("own-open", phone)
+                try await phone.wait("the outline", until: outline)
+                // A phone that sleeps hides the page and ends its camera without an event.
+                try await phone.driver.run(
+                    """
+                    Object.defineProperty(document, "hidden", { value: true, configurable: true });
+                    document.dispatchEvent(new Event("visibilitychange"));
+                    for (const track of document.getElementById("own-camera").srcObject.getTracks()) track.stop();
+                    document.getElementById("outlines").replaceChildren();
+                    delete document.hidden;
+                    document.dispatchEvent(new Event("visibilitychange"));
+                    """)
+                try await phone.wait("the camera", until: "document.getElementById('own-camera').srcObject?.active")
+                try await phone.wait("the outline again", until: outline)
+                kiosk.freeze()
+                defer { kiosk.thaw() }
+                let lost = "The station is not responding. Scanning continues as soon as it does."
+                try await phone.wait("the notice", until: Self.shows(lost))
+                kiosk.thaw()
+                try await phone.wait("the outline after that", until: outline)
+                #expect(try await kiosk.rows().count == 1, "it was in view all the time")
             }
         }
 

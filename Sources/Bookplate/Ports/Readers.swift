@@ -29,6 +29,13 @@ public protocol Readers: Sendable {
     ///   - now: the time at which the reader must be unlocked.
     /// - Throws: ``ReaderRefusal/noSuchReader``.
     func reading(as reader: ID<Reader>?, holder: String?, isGuest: Bool, at now: Date) async throws -> Self
+    /// Returns the readers outside the trash, as ``readers()`` does, one of them, and the library for this one, as
+    /// ``reading(as:holder:isGuest:at:)`` does.
+    ///
+    /// - Parameter choose: returns one of the readers; `nil` for the first one.
+    func readers(
+        holder: String?, isGuest: Bool, at now: Date, choosing choose: ([Reader]) throws -> Reader?
+    ) async throws -> (all: [Reader], chosen: Reader?, library: Self)
     /// Returns the library for all readers together. Only the methods of ``Stats`` show what is the readers' own, and
     /// every change throws ``ReaderRefusal/everybody``.
     func ofEverybody() -> Self

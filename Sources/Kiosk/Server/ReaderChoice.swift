@@ -20,11 +20,10 @@ struct ReaderChoice: Sendable {
     ///
     /// - Throws: ``ReaderRefusal`` if the request names a reader who does not exist.
     func choose(for context: inout KioskContext, _ request: Request) async throws {
-        context.readers = try await ports.library.readers()
-        context.reader = try named(request, context.readers) ?? context.readers.first
         context.holder = Self.holder(of: request, context)
-        context.library = try await ports.library.reading(
-            as: context.reader?.id, holder: context.holder, isGuest: context.isGuest, at: ports.now())
+        (context.readers, context.reader, context.library) = try await ports.library.readers(
+            holder: context.holder, isGuest: context.isGuest, at: ports.now()
+        ) { try named(request, $0) }
     }
 
     private func named(_ request: Request, _ readers: [Reader]) throws -> Reader? {

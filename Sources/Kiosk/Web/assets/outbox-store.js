@@ -12,9 +12,11 @@ const unkept = Object.fromEntries(kinds.map((kind) => [kind, new Map()]));
 const forgotten = new Set();
 // A channel does not hear what it sends itself, so that this page, too, hears of its changes from another one.
 const channelName = "bookplate.outbox", sender = new BroadcastChannel(channelName), receiver = new BroadcastChannel(channelName);
-let opening = null;
+let opening = null, isBlocked = false;
 
 function open() {
+  // Another request would wait for the one that is blocked, and report nothing.
+  if (isBlocked) return Promise.reject(new Error("blocked"));
   opening ??= new Promise((resolve, reject) => {
     const request = indexedDB.open("bookplate", 2);
     request.onupgradeneeded = () => {
@@ -24,14 +26,16 @@ function open() {
     };
     request.onsuccess = () => {
       const database = request.result;
+      isBlocked = false;
+      opening ??= Promise.resolve(database);
       // Some systems close the databases of pages that sleep.
       database.onclose = () => { opening = null; };
       database.onversionchange = () => { database.close(); opening = null; };
       resolve(database);
     };
-    request.onerror = () => reject(request.error);
+    request.onerror = () => { isBlocked = false; reject(request.error); };
     // A page of an earlier version has it open.
-    request.onblocked = () => reject(new Error("blocked"));
+    request.onblocked = () => { isBlocked = true; reject(new Error("blocked")); };
   });
   opening.catch(() => { opening = null; });
   return opening;
