@@ -3,12 +3,13 @@ import Bookplate
 /// Reads a camera's frames. Cheap steps run on every frame, and costlier steps run only on some frames or where a code
 /// was recently read.
 ///
-/// In every frame, it reads every eighth row and column (every twelfth at 1920x1080), or half as many while a code that
-/// is trusted (``Consensus``) is still held up. The selection changes from frame to frame. The reader then returns to
-/// the regions where a code was read during the last second but has not been read in this frame, and reads lines across
-/// their bars. It also searches for regions that look like bars, reads them, and reads the grey levels of one of them
-/// (``FrameEvidence``); this search runs in every third frame, after a code was lost, and as long as something is
-/// unread. A code that is missed in one frame may be read in the next, and ``Consensus`` needs several frames anyway.
+/// In every frame, it reads every eighth row and column (every twelfth at 1920x1080), and the selection changes from
+/// frame to frame. While a code that is trusted (``Consensus``) is still held up, it reads a third of those that do not
+/// cross the code. It then returns to the regions where a code was read during the last second but has not been read in
+/// this frame, and reads lines across their bars. It also searches for regions that look like bars, reads them, and
+/// reads the grey levels of one of them (``FrameEvidence``); this search runs in every third frame, after a code was
+/// lost, and as long as something is unread. A code that is missed in one frame may be read in the next, and
+/// ``Consensus`` needs several frames anyway.
 ///
 /// Once its buffers have grown to the size of the frames, only the reading of grey levels allocates memory. Two threads
 /// must not use the same reader at once.
@@ -72,11 +73,11 @@ public struct FrameReader: FrameDecoder {
         tracked.removeAll { frame.timestamp - $0.lastRead >= Self.memory || frame.timestamp < $0.lastRead }
 
         scan.begin()
-        // The lines are so dense that five of them cross the smallest readable code, which is about 60 pixels high. A
-        // trusted code that is still held up is found again with half as many.
-        let isSettled = settledFrames >= Consensus.agreeingFrames
-        let density = min(max(min(frame.width, frame.height) / 90, 1), 12) * (isSettled ? 2 : 1)
-        scan.scan(frame, density: density, offset: min(turn % density, min(frame.width, frame.height) - 1))
+        // The lines are so dense that five of them cross the smallest readable code, which is about 60 pixels high.
+        let density = min(max(min(frame.width, frame.height) / 90, 1), 12)
+        scan.scan(
+            frame, density: density, offset: min(turn % density, min(frame.width, frame.height) - 1),
+            focus: focus(at: frame.timestamp, margin: Double(2 * density)))
         scan.lineEnds.assemble(into: &raw)
         let isOpen = rereadTracked(frame)
         if isOpen || hasUnread || frames % Self.searchInterval == 1 {
@@ -86,6 +87,24 @@ public struct FrameReader: FrameDecoder {
         let showsAll = !isOpen && !hasUnread && raw.contains { $0.isFirm && $0.isLocated }
         settledFrames = showsAll ? settledFrames + 1 : 0
         report(at: frame.timestamp, into: &result)
+    }
+
+    /// Returns the lines that find trusted codes again that are still held up; `nil` if anything else may be in view.
+    private func focus(at time: Duration, margin: Double) -> LineScan.Focus? {
+        guard settledFrames >= Consensus.agreeingFrames else { return nil }
+        var focus = LineScan.Focus(turn: frames)
+        for code in tracked where time - code.lastRead < Self.lossTime {
+            let region = code.region
+            let (x, y) = (abs(region.across.x), abs(region.across.y))
+            // Rows and columns both read a code that is slanted by between 30 and 60 degrees.
+            if x > 0.5 {
+                focus.rows.include(region.centre.y, within: (y * region.length + x * region.height) / 2 + margin)
+            }
+            if y > 0.5 {
+                focus.columns.include(region.centre.x, within: (x * region.length + y * region.height) / 2 + margin)
+            }
+        }
+        return focus
     }
 
     /// Reads the regions of recently read codes whose place in this frame is not known yet, because too few lines, or
@@ -227,6 +246,14 @@ public struct FrameReader: FrameDecoder {
         guard !symbol.digits.isBook else { return false }
         if symbol.digits.looksLikeMisreadBook { return true }
         return tracked.contains { $0.digits.isBook && isHere($0.region) }
+    }
+}
+
+extension Range<Int> {
+    /// Enlarges the range so that it contains all numbers up to a distance from another one.
+    fileprivate mutating func include(_ centre: Double, within distance: Double) {
+        let (first, last) = (Int(centre - distance), Int(centre + distance) + 1)
+        self = isEmpty ? first..<last : Swift.min(first, lowerBound)..<Swift.max(last, upperBound)
     }
 }
 

@@ -90,6 +90,34 @@ func `joins the add-on to its code`(_ addon: String) throws {
     #expect(try read(scene).compactMap { $0.symbols.first?.addon }.filter { $0 == addon }.count >= 3)
 }
 
+@Test(arguments: [(0, 90), (90, 0), (0, 0), (45, 90)] as [(Double, Double)])
+func `finds a second book soon while the first is held up, which stays in its place`(
+    _ first: Double, _ second: Double
+) throws {
+    var reader = try FrameReader()
+    var scene = Scene(width: 1280, height: 720)
+    scene.draw(Scene.Code(payload: isbn, centre: Point(x: 300, y: 360), module: 3, height: 160, angle: first))
+    var tops: [Double] = []
+    var isFound = false
+    for number in 0..<16 {
+        if number == 12 {
+            scene.draw(
+                Scene.Code(
+                    payload: "9780441478125", centre: Point(x: 900, y: 300), module: 1.5, height: 60, angle: second))
+        }
+        var frame = scene.frame
+        frame.timestamp = .milliseconds(33 * number)
+        var reading = FrameResult()
+        reader.read(frame, into: &reading)
+        let known = try #require(reading.symbols.first { $0.payload == isbn })
+        tops.append(known.corners.all.map(\.y).min()!)
+        isFound = isFound || reading.symbols.count == 2
+    }
+    #expect(isFound, "within four frames")
+    // The first frames settle.
+    #expect(tops.dropFirst(4).max()! - tops.dropFirst(4).min()! <= 10, "\(tops)")
+}
+
 @Test func `follows a code that moves, and finds it again after it was gone`() throws {
     var reader = try FrameReader()
     var reading = FrameResult()

@@ -24,21 +24,45 @@ struct LineScan {
         lines = 0
     }
 
+    /// A choice of lines for a frame in which the places of codes are known.
+    struct Focus {
+        /// The rows and the columns that cross the codes. All of them are read, and every third of the others.
+        var rows = 0..<0
+        var columns = 0..<0
+        /// Changes from frame to frame, and with it which third is read.
+        var turn: Int
+
+        fileprivate func includesRow(_ y: Int, density: Int) -> Bool { rows.contains(y) || isDue(y / density) }
+        fileprivate func includesColumn(_ x: Int, density: Int) -> Bool { columns.contains(x) || isDue(x / density) }
+
+        private func isDue(_ line: Int) -> Bool { (line + turn).isMultiple(of: 3) }
+    }
+
     /// Reads every `density`-th row and column.
     ///
-    /// - Parameter offset: the index of the first row and of the first column, less than `density`; `nil` for equal
-    ///   distances from both edges.
-    mutating func scan(_ frame: Frame, density: Int, offset: Int? = nil) {
+    /// - Parameters:
+    ///   - offset: the index of the first row and of the first column, less than `density`; `nil` for equal distances
+    ///     from both edges.
+    ///   - focus: the rows and columns that matter most; `nil` if all of them matter.
+    mutating func scan(_ frame: Frame, density: Int, offset: Int? = nil, focus: Focus? = nil) {
         frame.withLuma { luma in
             guard let base = luma.baseAddress else { return }
             reader.reset()
             for y in stride(from: offset ?? (frame.height - 1) % density / 2, to: frame.height, by: density) {
+                guard focus?.includesRow(y, density: density) ?? true else {
+                    reader.reset()
+                    continue
+                }
                 read(
                     base + y * frame.bytesPerLine, count: frame.width, stride: 1,
                     from: (0, Float(y)), step: (1, 0))
             }
             reader.reset()
             for x in stride(from: offset ?? (frame.width - 1) % density / 2, to: frame.width, by: density) {
+                guard focus?.includesColumn(x, density: density) ?? true else {
+                    reader.reset()
+                    continue
+                }
                 read(
                     base + x, count: frame.height, stride: frame.bytesPerLine,
                     from: (Float(x), 0), step: (0, 1))
