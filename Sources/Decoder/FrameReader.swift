@@ -4,11 +4,11 @@ import Bookplate
 /// was recently read.
 ///
 /// In every frame, it reads every eighth row and column (every twelfth at 1920x1080), and the selection changes from
-/// frame to frame. While a code that is trusted (``Consensus``) is still held up, it reads a third of those that do not
-/// cross the code. It then returns to the regions where a code was read during the last second but has not been read in
-/// this frame, and reads lines across their bars. It also searches for regions that look like bars, reads them, and
-/// reads the grey levels of one of them (``FrameEvidence``); this search runs in every third frame, after a code was
-/// lost, and as long as something is unread. A code that is missed in one frame may be read in the next, and
+/// frame to frame. Once nothing has changed for as many frames as ``Consensus`` needs, it reads a third of those that
+/// do not cross a known code. It then returns to the regions where a code was read during the last second but has not
+/// been read in this frame, and reads lines across their bars. It also searches for regions that look like bars, reads
+/// them, and reads the grey levels of one of them (``FrameEvidence``); this search runs in every third frame, after a
+/// code was lost, and as long as something is unread. A code that is missed in one frame may be read in the next, and
 /// ``Consensus`` needs several frames anyway.
 ///
 /// Once its buffers have grown to the size of the frames, only the reading of grey levels allocates memory. Two threads
@@ -24,8 +24,7 @@ public struct FrameReader: FrameDecoder {
     private var evidence = FrameEvidence()
     /// True if something in the previous frame looked like bars and was not read.
     private var hasUnread = false
-    /// The number of frames since a code was lost or anything that looked like bars was not read. All of them showed
-    /// codes with their places.
+    /// The number of successive frames in which every code was located and no bars were left unread.
     private var settledFrames = 0
     /// The codes that were read from several frames together.
     private var certain: [RawSymbol] = []
@@ -35,14 +34,17 @@ public struct FrameReader: FrameDecoder {
         var region: Region
         var digits: Digits
         var lastRead: Duration
+        /// The number of the frame in which it was last read.
+        var lastFrame: Int
     }
 
     /// The time for which a code is remembered after it was read. During this time, its region is read closely, and
     /// misreads in the region are recognised.
     private static let memory: Duration = .seconds(1)
-    /// The time for which a code that is not found again is searched for in every frame. After that, it has probably
-    /// left the picture.
+    /// The time, and the number of frames, for which bars are searched for in every frame after a code was lost. After
+    /// that, it has probably left the picture.
     private static let lossTime: Duration = .milliseconds(200)
+    private static let lossFrames = 2
     private static let maxTracked = 8
     /// The number of frames from one search for bars to the next.
     private static let searchInterval = 3
@@ -65,19 +67,19 @@ public struct FrameReader: FrameDecoder {
         result.certain.removeAll(keepingCapacity: true)
         certain.removeAll(keepingCapacity: true)
         (result.sharpness, result.pixelsPerModule) = (nil, nil)
+        // The lines are so dense that five of them cross the smallest readable code, which is about 60 pixels high.
+        let density = min(max(min(frame.width, frame.height) / 90, 1), 12)
         // Over several frames, all rows and columns are read. Their order ensures that after a few frames, every row
         // and column is close to one that was read.
-        let turn = frames * 5
+        let turn = frames * (density.isMultiple(of: 5) ? 3 : 5)
         frames += 1
         result.light = frame.light(offset: turn % 8)
         tracked.removeAll { frame.timestamp - $0.lastRead >= Self.memory || frame.timestamp < $0.lastRead }
 
         scan.begin()
-        // The lines are so dense that five of them cross the smallest readable code, which is about 60 pixels high.
-        let density = min(max(min(frame.width, frame.height) / 90, 1), 12)
         scan.scan(
             frame, density: density, offset: min(turn % density, min(frame.width, frame.height) - 1),
-            focus: focus(at: frame.timestamp, margin: Double(2 * density)))
+            focus: focus(density: density))
         scan.lineEnds.assemble(into: &raw)
         let isOpen = rereadTracked(frame)
         if isOpen || hasUnread || frames % Self.searchInterval == 1 {
@@ -89,11 +91,14 @@ public struct FrameReader: FrameDecoder {
         report(at: frame.timestamp, into: &result)
     }
 
-    /// Returns the lines that find trusted codes again that are still held up; `nil` if anything else may be in view.
-    private func focus(at time: Duration, margin: Double) -> LineScan.Focus? {
-        guard settledFrames >= Consensus.agreeingFrames else { return nil }
-        var focus = LineScan.Focus(turn: frames)
-        for code in tracked where time - code.lastRead < Self.lossTime {
+    /// Returns the lines to prefer while the places of all codes in view are known; `nil` to read every line.
+    private func focus(density: Int) -> LineScan.Focus? {
+        guard settledFrames >= Consensus.agreeingFrames, tracked.contains(where: { $0.lastFrame == frames - 1 })
+        else { return nil }
+        // Each third is read with every offset, also if the number of offsets is a multiple of three.
+        var focus = LineScan.Focus(turn: frames + frames / density)
+        let margin = Double(2 * density)
+        for code in tracked where code.lastFrame == frames - 1 {
             let region = code.region
             let (x, y) = (abs(region.across.x), abs(region.across.y))
             // Rows and columns both read a code that is slanted by between 30 and 60 degrees.
@@ -110,7 +115,7 @@ public struct FrameReader: FrameDecoder {
     /// Reads the regions of recently read codes whose place in this frame is not known yet, because too few lines, or
     /// none, showed them.
     ///
-    /// - Returns: true if the place of any code, recently read or new, is still not known.
+    /// - Returns: true if the place of any code, new or read a moment ago, is still not known.
     private mutating func rereadTracked(_ frame: Frame) -> Bool {
         if tracked.contains(where: { !isLocated($0.digits) }) {
             for index in tracked.indices where !isLocated(tracked[index].digits) {
@@ -118,8 +123,11 @@ public struct FrameReader: FrameDecoder {
             }
             scan.lineEnds.assemble(into: &raw)
         }
-        return tracked.contains { frame.timestamp - $0.lastRead < Self.lossTime && !isLocated($0.digits) }
-            || raw.contains { $0.isFirm && !$0.isLocated }
+        return tracked.contains { code in
+            let isRecent =
+                frame.timestamp - code.lastRead < Self.lossTime || frames - code.lastFrame <= Self.lossFrames
+            return isRecent && !isLocated(code.digits)
+        } || raw.contains { $0.isFirm && !$0.isLocated }
     }
 
     private mutating func read(_ region: Region, of frame: Frame) {
@@ -222,10 +230,11 @@ public struct FrameReader: FrameDecoder {
                     payload: symbol.digits.text, addon: symbol.addon?.text, quality: symbol.lines,
                     corners: symbol.corners))
             if certain.contains(where: { $0.digits == symbol.digits }) { result.certain.append(symbol.digits.text) }
-            let code = TrackedCode(region: Region(around: symbol.corners), digits: symbol.digits, lastRead: time)
+            let code = TrackedCode(
+                region: Region(around: symbol.corners), digits: symbol.digits, lastRead: time, lastFrame: frames)
             if let known = tracked.firstIndex(where: { $0.digits == symbol.digits }) {
                 if symbol.isLocated { tracked[known].region = code.region }
-                tracked[known].lastRead = time
+                (tracked[known].lastRead, tracked[known].lastFrame) = (time, frames)
             } else {
                 tracked.append(code)
                 if tracked.count > Self.maxTracked { tracked.removeFirst() }
@@ -246,14 +255,6 @@ public struct FrameReader: FrameDecoder {
         guard !symbol.digits.isBook else { return false }
         if symbol.digits.looksLikeMisreadBook { return true }
         return tracked.contains { $0.digits.isBook && isHere($0.region) }
-    }
-}
-
-extension Range<Int> {
-    /// Enlarges the range so that it contains all numbers up to a distance from another one.
-    fileprivate mutating func include(_ centre: Double, within distance: Double) {
-        let (first, last) = (Int(centre - distance), Int(centre + distance) + 1)
-        self = isEmpty ? first..<last : Swift.min(first, lowerBound)..<Swift.max(last, upperBound)
     }
 }
 

@@ -17,12 +17,15 @@ extension LibraryFile: Readers {
         let (all, rows) = try await read { db in
             (
                 try Reader.fetch(db, "WHERE deleted IS NULL ORDER BY id"),
-                try Int64.fetchAll(db, sql: "SELECT id FROM reader WHERE deleted IS NULL ORDER BY id")
+                try db.rows("SELECT id FROM reader WHERE deleted IS NULL ORDER BY id").map { $0["id"] as Int64 }
             )
         }
         let chosen = try choose(all) ?? all.first
         var access = ReaderAccess(holder: holder, isGuest: isGuest, now: now)
-        access.reader = zip(all, rows).first { $0.0.id == chosen?.id }?.1
+        if let chosen {
+            guard let index = all.firstIndex(where: { $0.id == chosen.id }) else { throw ReaderRefusal.noSuchReader }
+            access.reader = rows[index]
+        }
         return (all, chosen, reading(with: access))
     }
 

@@ -140,8 +140,9 @@ extension `In a browser` {
                       request.onsuccess = () => resolve(request.result);
                       request.onerror = () => reject(request.error);
                     });
-                    await done(indexedDB.deleteDatabase("bookplate"));
-                    window.held = await done(indexedDB.open("bookplate", 1));
+                    // Together, so that the page cannot open it in between.
+                    const requests = [indexedDB.deleteDatabase("bookplate"), indexedDB.open("bookplate", 1)];
+                    [, window.held] = await Promise.all(requests.map(done));
                     return held.version;
                     """)
                 #expect(version as? Int == 1)

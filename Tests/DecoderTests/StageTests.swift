@@ -26,6 +26,19 @@ import Testing
     #expect(scan.lineEnds.isEmpty)
 }
 
+@Test(arguments: [5, 8, 12])
+func `reads all lines where a code is known, and each of the others in one of three frames`(_ density: Int) {
+    let lines = Array(stride(from: 3, to: 720, by: density))
+    let frames = (7..<10).map { turn in
+        var focus = LineScan.Focus(turn: turn)
+        focus.rows.include(100, within: 50)
+        return Set(lines.filter { focus.includesRow($0, density: density) })
+    }
+    let known = Set(lines.filter { (50...150).contains($0) })
+    for (one, other) in [(0, 1), (1, 2), (0, 2)] { #expect(frames[one].intersection(frames[other]) == known) }
+    #expect(frames.reduce(into: []) { $0.formUnion($1) } == Set(lines))
+}
+
 @Test(arguments: [0, 30, 75, 120] as [Double])
 func `finds the region of a code and the direction across its bars`(_ angle: Double) throws {
     var scene = Scene()

@@ -29,10 +29,11 @@ public protocol Readers: Sendable {
     ///   - now: the time at which the reader must be unlocked.
     /// - Throws: ``ReaderRefusal/noSuchReader``.
     func reading(as reader: ID<Reader>?, holder: String?, isGuest: Bool, at now: Date) async throws -> Self
-    /// Returns the readers outside the trash, as ``readers()`` does, one of them, and the library for this one, as
-    /// ``reading(as:holder:isGuest:at:)`` does.
+    /// Returns the readers outside the trash, one of them, and the library for this one, all with one read; see
+    /// ``reading(as:holder:isGuest:at:)``.
     ///
     /// - Parameter choose: returns one of the readers; `nil` for the first one.
+    /// - Throws: the errors of `choose`; ``ReaderRefusal/noSuchReader`` if it returns another reader.
     func readers(
         holder: String?, isGuest: Bool, at now: Date, choosing choose: ([Reader]) throws -> Reader?
     ) async throws -> (all: [Reader], chosen: Reader?, library: Self)

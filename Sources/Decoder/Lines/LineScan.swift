@@ -26,14 +26,27 @@ struct LineScan {
 
     /// A choice of lines for a frame in which the places of codes are known.
     struct Focus {
-        /// The rows and the columns that cross the codes. All of them are read, and every third of the others.
-        var rows = 0..<0
-        var columns = 0..<0
+        /// Positions from the first to the last, in pixels.
+        struct Span {
+            private var first = Double.infinity
+            private var last = -Double.infinity
+
+            mutating func include(_ centre: Double, within distance: Double) {
+                (first, last) = (min(first, centre - distance), max(last, centre + distance))
+            }
+
+            fileprivate func contains(_ line: Int) -> Bool { first <= Double(line) && Double(line) <= last }
+        }
+
+        /// The rows and the columns that cross the codes, with all between two codes. All of them are read, and every
+        /// third of the others.
+        var rows = Span()
+        var columns = Span()
         /// Changes from frame to frame, and with it which third is read.
         var turn: Int
 
-        fileprivate func includesRow(_ y: Int, density: Int) -> Bool { rows.contains(y) || isDue(y / density) }
-        fileprivate func includesColumn(_ x: Int, density: Int) -> Bool { columns.contains(x) || isDue(x / density) }
+        func includesRow(_ y: Int, density: Int) -> Bool { rows.contains(y) || isDue(y / density) }
+        func includesColumn(_ x: Int, density: Int) -> Bool { columns.contains(x) || isDue(x / density) }
 
         private func isDue(_ line: Int) -> Bool { (line + turn).isMultiple(of: 3) }
     }
@@ -50,6 +63,7 @@ struct LineScan {
             reader.reset()
             for y in stride(from: offset ?? (frame.height - 1) % density / 2, to: frame.height, by: density) {
                 guard focus?.includesRow(y, density: density) ?? true else {
+                    // Halves are not joined across lines that were left out.
                     reader.reset()
                     continue
                 }

@@ -9,10 +9,12 @@ function isBusy(region) {
     || (region.contains(document.activeElement) && document.activeElement.matches("input, textarea, select"));
 }
 
+/** The time in which events come together, in milliseconds: a capture alone causes several. */
+const together = 150;
 let refreshing = null, isWanted = false, timer = 0;
 
-/** Refreshes the page soon, once for all events that come together: a capture alone causes several. */
-export function refreshSoon() { timer ||= setTimeout(refresh, 150); }
+/** Refreshes the page soon, once for all events that come together. */
+export function refreshSoon() { timer ||= setTimeout(refresh, together); }
 
 /**
  * Fetches the page again and replaces its live regions. However often it is called during a refresh, only one more

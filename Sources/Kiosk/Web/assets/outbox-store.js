@@ -26,8 +26,11 @@ function open() {
     };
     request.onsuccess = () => {
       const database = request.result;
-      isBlocked = false;
-      opening ??= Promise.resolve(database);
+      if (isBlocked) {
+        isBlocked = false;
+        opening = Promise.resolve(database);
+        for (const kind of kinds) for (const entry of unkept[kind].values()) keep(kind, entry);
+      }
       // Some systems close the databases of pages that sleep.
       database.onclose = () => { opening = null; };
       database.onversionchange = () => { database.close(); opening = null; };
