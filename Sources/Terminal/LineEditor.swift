@@ -110,7 +110,7 @@ package struct LineEditor {
         guard let left = before.last, let right = after.first else {
             return moveCursor(forwardTo: after.endIndex)
         }
-        before = before.dropLast() + String(right) + String(left)
+        before = String(before.dropLast()) + String(right) + String(left)
         after = String(after.dropFirst())
     }
 
