@@ -34,6 +34,10 @@ extension Browser {
             target = try await self.target(selector)
         }
         try await tap(at: target, of: selector, isHeld: isHeld)
+        // A line above it has just appeared or gone, so that the finger came down beside it.
+        for _ in 0..<3 where try await driver.run("return window.isTouched === false") as? Bool == true {
+            try await tap(at: self.target(selector), of: selector, isHeld: isHeld)
+        }
     }
 
     private func tap(at target: String, of selector: String = "a message", isHeld: Bool = false) async throws {
@@ -61,9 +65,13 @@ extension Browser {
     /// finger can hit it.
     private func target(_ selector: String) async throws -> String {
         let script = """
-            const element = document.querySelector(arguments[0]);
-            const isRow = getComputedStyle(element, "::after").position === "absolute";
-            const hit = element.closest("label") ?? ((isRow && element.closest("li")) || element);
+            const [selector] = arguments;
+            function find() {
+              const element = document.querySelector(selector);
+              const isRow = element && getComputedStyle(element, "::after").position === "absolute";
+              return element?.closest("label") ?? ((isRow && element.closest("li")) || element);
+            }
+            const hit = find();
             hit.scrollIntoView({ block: "nearest", inline: "nearest" });
             let box = hit.getBoundingClientRect();
             const isFixed = hit.closest("dialog, .bar, [popover]"), top = document.querySelector(".bar").getBoundingClientRect().bottom;
@@ -74,6 +82,8 @@ extension Browser {
             if (box.width < 43.5 || box.height < 43.5) return `is only ${Math.round(box.width)} x ${Math.round(box.height)} px large`;
             if (x < 0 || y < 0 || x >= innerWidth || y >= innerHeight) return `is outside the screen, at ${x}, ${y}`;
             if (!hit.contains(there)) return `is covered by ${there?.outerHTML.slice(0, 120)}`;
+            window.isTouched = null;
+            addEventListener("pointerdown", ({ target }) => { window.isTouched = find()?.contains(target) ?? true; }, { capture: true, once: true });
             return `${x} ${y}`;
             """
         return try #require(try await driver.run(script, [selector]) as? String)

@@ -206,6 +206,24 @@ extension WebKiosk {
         }
     }
 
+    @Test func `can be undone on the phone that captured the book, and at the station`() async throws {
+        try await withPhones { kiosk async throws in
+            let phones = [try await kiosk.phone(), try await kiosk.phone()]
+            for (phone, isbn) in zip(phones, [dune, emma]) {
+                for _ in 0..<3 { _ = try await kiosk.frame(isbn, from: phone) }
+            }
+            let row = try #require(try await kiosk.library.items(in: [.waiting]).first { $0.isbn.digits == emma })
+            #expect(try await kiosk.ask("POST", "/api/station/rows/\(row.id.rawValue)/skip", body: "{}").status == 200)
+            func offersUndo(_ path: String, to phone: String) async throws -> Bool {
+                try await kiosk.askAsStranger("GET", path, [("Cookie", phone)]).body.contains("id=\"undo-act\"")
+            }
+            #expect(try await !offersUndo("/scan", to: phones[0]))
+            #expect(try await offersUndo("/scan?others=1", to: phones[0]))
+            #expect(try await offersUndo("/scan", to: phones[1]))
+            #expect(try await kiosk.ask("GET", "/scan").body.contains("id=\"undo-act\""))
+        }
+    }
+
     @Test func `that show another code say why it is no book`() async throws {
         try await withPhones { kiosk async throws in
             let phone = try await kiosk.phone()

@@ -112,7 +112,9 @@ struct ScanPage: Sendable {
             let reason = texts.reason(of: error)
             view["pending"] = texts("scan.notYet", count: snapshot.pending.count, ["reason": reason])
         }
-        if let undo = snapshot.nextUndo {
+        let own = Set(snapshot.rows.filter { $0.candidate.item.preset.browser == context.browser }.map(\.id))
+        // A device with a list of its own offers no undo of what was done with the other books.
+        if let undo = snapshot.nextUndo, listsOthers || undo.items.allSatisfy(own.contains) {
             view["undo"] = rowViews.undoLabel(for: undo)
             view["undoChange"] = undo.change.rawValue
             view["undoBody"] = undo.requestBody

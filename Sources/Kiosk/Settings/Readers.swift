@@ -11,34 +11,19 @@ struct ReadersPage: Sendable {
     private func page(_ request: Request, _ context: KioskContext) async throws -> Response {
         let texts = parts.pages.texts(context)
         let (readers, now) = (context.readers, parts.ports.now())
+        let deleted = try await context.library.deletedReaders().map { reader -> View in
+            let name = texts.name(of: reader)
+            let daysLeft = Trash.daysLeft(deleted: reader.deleted ?? now, now: now)
+            return [
+                "id": reader.id.rawValue, "name": name, "restoreLabel": texts("readers.restore", ["name": name]),
+                "left": texts("book.trashLeft", count: daysLeft),
+            ]
+        }
         var view: View = [
-            "readers": readers.map { reader -> View in
-                let name = texts.name(of: reader)
-                return [
-                    "id": reader.id.rawValue, "name": name, "initial": reader.initial,
-                    "colour": String(reader.colour + 1), "hasPIN": reader.hasPIN,
-                    "renameLabel": texts("settings.renameNamed", ["name": name]),
-                    "deleteLabel": texts("settings.deleteNamed", ["name": name]),
-                    "colourLabel": texts("readers.colourOf", ["name": name]),
-                    "colours": (1...8).map { colour -> View in
-                        [
-                            "colour": String(colour), "isCurrent": colour == reader.colour + 1,
-                            "label": texts("readers.colour", ["n": String(colour)]),
-                        ]
-                    },
-                ]
-            },
+            "readers": readers.map { Self.view(of: $0, texts) },
             "needsFirst": readers.count == 1 && readers[0].name == nil, "areSeveral": readers.count > 1,
-            "deleted": try await context.library.deletedReaders().map { reader -> View in
-                let name = texts.name(of: reader)
-                return [
-                    "id": reader.id.rawValue, "name": name, "restoreLabel": texts("readers.restore", ["name": name]),
-                    "left": texts(
-                        "book.trashLeft", count: Trash.daysLeft(deleted: reader.deleted ?? now, now: now)),
-                ]
-            },
+            "deleted": deleted, "hasDeleted": !deleted.isEmpty,
         ]
-        view["hasDeleted"] = (view["deleted"] as? [View])?.isEmpty == false
         if let reader = context.reader, readers.count > 1 || reader.hasPIN {
             view["pin"] =
                 [
@@ -49,6 +34,22 @@ struct ReadersPage: Sendable {
         return try await parts.pages.render(
             Pages.Page(template: "settings-readers", title: texts("readers.title"), tab: .settings, view: view), context
         )
+    }
+
+    private static func view(of reader: Reader, _ texts: Texts) -> View {
+        let name = texts.name(of: reader)
+        let colours = (1...8).map { (colour: Int) -> View in
+            [
+                "colour": String(colour), "isCurrent": colour == reader.colour + 1,
+                "label": texts("readers.colour", ["n": String(colour)]),
+            ]
+        }
+        return [
+            "id": reader.id.rawValue, "name": name, "initial": reader.initial, "colour": String(reader.colour + 1),
+            "hasPIN": reader.hasPIN, "renameLabel": texts("settings.renameNamed", ["name": name]),
+            "deleteLabel": texts("settings.deleteNamed", ["name": name]),
+            "colourLabel": texts("readers.colourOf", ["name": name]), "colours": colours,
+        ]
     }
 }
 

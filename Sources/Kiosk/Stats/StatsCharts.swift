@@ -136,10 +136,10 @@ struct StatsCharts: Sendable {
                     "< \(start)", texts("stats.yearsBefore", ["year": String(start)]), earlier,
                     QueryField.year.condition("..\(start - 1)")))
         }
-        bars += stride(from: start, through: last, by: 10).map { decade in
-            bar(
-                String(decade), texts("stats.years", ["from": String(decade), "to": String(decade + 9)]),
-                read.byDecade[decade] ?? 0, QueryField.year.condition("\(decade)..\(decade + 9)"))
+        for decade in stride(from: start, through: last, by: 10) {
+            let name = texts("stats.years", ["from": String(decade), "to": String(decade + 9)])
+            let condition = QueryField.year.condition("\(decade)..\(decade + 9)")
+            bars.append(bar(String(decade), name, read.byDecade[decade] ?? 0, condition))
         }
         return countChart("byDecade", bars + unknown(read.yearUnknown, .year))
     }

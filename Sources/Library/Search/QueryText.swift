@@ -187,15 +187,15 @@ extension QueryText {
         var wholeWords = Step(condition([.title]))
         (wholeWords.condition, wholeWords.arguments) = (isInTitle, [" \(title) "])
         let (tags, names) = (condition([.tag]), condition([.opening, .author]))
-        let others =
+        let others: [String] =
             [tags, "(\(names)) NOT (\(tags))"]
             + (annotations.isEmpty ? [] : ["(\(condition(annotations))) NOT (\(tags) OR \(names))"])
-        return [wholeWords]
-            + others.map { match in
-                var step = Step(match)
-                (step.condition, step.arguments) = ("NOT (\(isInTitle))", [" \(title) "])
-                return step
-            }
+        let otherSteps = others.map { match in
+            var step = Step(match)
+            (step.condition, step.arguments) = ("NOT (\(isInTitle))", [" \(title) "])
+            return step
+        }
+        return [wholeWords] + otherSteps
     }
 
     // MARK: Conditions
