@@ -69,17 +69,15 @@ public struct FrameReader: FrameDecoder {
         (result.sharpness, result.pixelsPerModule) = (nil, nil)
         // The lines are so dense that five of them cross the smallest readable code, which is about 60 pixels high.
         let density = min(max(min(frame.width, frame.height) / 90, 1), 12)
-        // Over several frames, all rows and columns are read. Their order ensures that after a few frames, every row
-        // and column is close to one that was read.
-        let turn = frames * (density.isMultiple(of: 5) ? 3 : 5)
+        let lines = Self.lines(of: frames, density: density)
         frames += 1
-        result.light = frame.light(offset: turn % 8)
+        result.light = frame.light(offset: 5 * frames % 8)
         tracked.removeAll { frame.timestamp - $0.lastRead >= Self.memory || frame.timestamp < $0.lastRead }
 
         scan.begin()
         scan.scan(
-            frame, density: density, offset: min(turn % density, min(frame.width, frame.height) - 1),
-            focus: focus(density: density))
+            frame, density: density, offset: min(lines.offset, min(frame.width, frame.height) - 1),
+            focus: focus(density: density, turn: lines.turn))
         scan.lineEnds.assemble(into: &raw)
         let isOpen = rereadTracked(frame)
         if isOpen || hasUnread || frames % Self.searchInterval == 1 {
@@ -91,12 +89,20 @@ public struct FrameReader: FrameDecoder {
         report(at: frame.timestamp, into: &result)
     }
 
+    /// Returns which lines of a frame are read: every `density`-th from `offset`, and of those that matter less, the
+    /// third that `turn` selects. After a few frames, every line is close to one that was read, and after three times
+    /// `density` frames, all of them were read.
+    static func lines(of number: Int, density: Int) -> (offset: Int, turn: Int) {
+        let offset = number * (density.isMultiple(of: 5) ? 3 : 5) % density
+        // Otherwise, each offset would always come with the same third.
+        return (offset, number + (density.isMultiple(of: 3) ? number / density : 0))
+    }
+
     /// Returns the lines to prefer while the places of all codes in view are known; `nil` to read every line.
-    private func focus(density: Int) -> LineScan.Focus? {
+    private func focus(density: Int, turn: Int) -> LineScan.Focus? {
         guard settledFrames >= Consensus.agreeingFrames, tracked.contains(where: { $0.lastFrame == frames - 1 })
         else { return nil }
-        // Each third is read with every offset, also if the number of offsets is a multiple of three.
-        var focus = LineScan.Focus(turn: frames + frames / density)
+        var focus = LineScan.Focus(turn: turn)
         let margin = Double(2 * density)
         for code in tracked where code.lastFrame == frames - 1 {
             let region = code.region

@@ -130,7 +130,7 @@ func `finds a second book soon while the first is held up, which stays in its pl
 }
 
 @Test(arguments: [33, 100, 400])
-func `finds a code again that was blurred for two frames, however seldom frames come`(_ interval: Int) throws {
+func `finds a code again that was not seen in two frames, however seldom frames come`(_ interval: Int) throws {
     var reader = try FrameReader()
     var scene = Scene(width: 1280, height: 720)
     let empty = scene

@@ -39,6 +39,16 @@ func `reads all lines where a code is known, and each of the others in one of th
     #expect(frames.reduce(into: []) { $0.formUnion($1) } == Set(lines))
 }
 
+@Test(arguments: 1...12)
+func `reads every line of a scene sooner or later, also while only a third is read`(_ density: Int) {
+    let read = Set(
+        (0..<(3 * density)).map { number in
+            let lines = FrameReader.lines(of: number, density: density)
+            return [lines.offset, lines.turn % 3]
+        })
+    #expect(read.count == 3 * density)
+}
+
 @Test(arguments: [0, 30, 75, 120] as [Double])
 func `finds the region of a code and the direction across its bars`(_ angle: Double) throws {
     var scene = Scene()
