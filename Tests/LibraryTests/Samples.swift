@@ -110,7 +110,7 @@ final class Folder: Sendable {
     func callAsFunction(_ name: String) -> String { path + "/" + name }
 
     private func remove(_ path: String) {
-        for name in names(in: path) where rmdir(path + "/" + name) != 0 && unlink(path + "/" + name) != 0 {
+        for name in fileNames(in: path) where rmdir(path + "/" + name) != 0 && unlink(path + "/" + name) != 0 {
             remove(path + "/" + name)
         }
         rmdir(path)
