@@ -229,6 +229,9 @@ extension Batch {
     /// The rows that still await a person's decision, in order of capture.
     public var open: [Row] { rows.filter { $0.end == nil } }
 
+    /// The number of ``open`` rows.
+    var openCount: Int { rows.count { $0.end == nil } }
+
     public var counts: Counts {
         var counts = Counts()
         for row in rows {
@@ -397,7 +400,7 @@ extension Batch.End {
 // MARK: Changes made elsewhere
 
 extension Batch {
-    /// The differences between the batch and the queue that ``reconcile(with:openBefore:)`` found.
+    /// The differences between the batch and the queue that ``reconcile(with:before:)`` found.
     struct Difference: Equatable {
         /// Rows that were added to the batch.
         var new: [ID<QueueItem>] = []
@@ -415,13 +418,17 @@ extension Batch {
     ///
     /// - Parameters:
     ///   - waiting: the whole queue, oldest first, with the books that the library holds.
-    ///   - before: the batch's open rows before the queue was read. `waiting` may lack captures and answers that were
-    ///     made since then.
-    mutating func reconcile(with waiting: [Candidate], openBefore before: [Row]) -> Difference {
+    ///   - before: the batch before the queue was read. `waiting` may lack captures and answers that were made since
+    ///     then.
+    mutating func reconcile(with waiting: [Candidate], before: Batch) -> Difference {
+        /// Returns the candidate that an open row had before.
+        func candidateBefore(_ id: ID<QueueItem>) -> Candidate? {
+            before.index[id].flatMap { before.rows[$0].end == nil ? before.rows[$0].candidate : nil }
+        }
         var difference = Difference()
         let ids = Set(waiting.map(\.item.id))
-        let before = Dictionary(before.map { ($0.id, $0.candidate) }, uniquingKeysWith: { $1 })
-        difference.gone = before.keys.filter { !ids.contains($0) && index[$0] != nil && self[$0]?.end == nil }
+        difference.gone = before.rows.lazy.filter { $0.end == nil && !ids.contains($0.id) }.map(\.id)
+            .filter { id in index[id].map { rows[$0].end == nil } ?? false }
         forget(difference.gone)
         for candidate in waiting {
             guard let position = index[candidate.item.id] else {
@@ -433,14 +440,16 @@ extension Batch {
             let row = rows[position]
             switch row.end {
             // The row was answered here while the queue was being read.
-            case _ where row.end != nil && before[row.id] != nil: continue
+            case _ where row.end != nil && candidateBefore(row.id) != nil: continue
             case .saved, .skipped:
                 reopen(position)
                 difference.reopened.append(row.id)
             case .postponed, nil:
                 // If the row has changed here since the queue was read, the row is newer. The next read will have both
                 // changes.
-                if row.candidate == candidate || (row.end == nil && before[row.id] != row.candidate) { continue }
+                if row.candidate == candidate || (row.end == nil && candidateBefore(row.id) != row.candidate) {
+                    continue
+                }
                 difference.changed.append(row.id)
                 if candidate.item.outcome != row.candidate.item.outcome { rows[position].isLookingUp = false }
             }

@@ -109,8 +109,11 @@ public actor Station {
     public static let roundInterval: Duration = .seconds(60)
     /// The time between two checks whether the camera's thread is stuck.
     static let checkInterval: Duration = .seconds(5)
-    /// The minimum time between two readings of the queue, even if the library changes more often.
+    /// The minimum time between two readings of a queue of up to 100 rows, even if the library changes more often. A
+    /// longer queue, which takes longer to read, is read less often: after this time for each hundred rows.
     static let queueInterval: Duration = .milliseconds(300)
+    /// The minimum time between two readings of the longest queue.
+    static let longestQueueInterval: Duration = .seconds(2)
     /// The time after which a failed automatic save is tried again.
     static let retryInterval: Duration = .seconds(5)
     /// The default of ``Options/lastAttempt``.
@@ -171,12 +174,12 @@ extension Station {
     /// - Parameter limit: the maximum number of rows. Open rows take precedence over answered ones.
     public func snapshot(limit: Int = 200) -> Snapshot {
         let counts = batch.counts
-        let open = batch.open.count
+        let open = batch.openCount
         return Snapshot(
             camera: camera, view: view, isOffline: options.isOffline, preset: batch.preset,
             counts: Counts(
                 waiting: open + counts.postponed, lookingUp: counts.lookingUp, ticked: counts.ticked, open: open),
-            rows: newestRows(limit).map(row), nextUndo: batch.nextToUndo, pending: pending.value,
+            rows: newestRows(limit).map { row(batch.rows[$0]) }, nextUndo: batch.nextToUndo, pending: pending.value,
             captureError: captureError)
     }
 
@@ -211,11 +214,12 @@ extension Station {
     /// Detections that are not on disk yet, oldest first.
     public nonisolated var pendingDetections: [Detection] { pending.value }
 
-    private func newestRows(_ limit: Int) -> [Batch.Row] {
-        guard batch.rows.count > limit else { return batch.rows.reversed() }
-        var room = max(0, limit - batch.open.count)
-        let newest = batch.rows.reversed().filter { row in
-            if row.end == nil { return true }
+    /// Returns the positions of the rows to show, newest first.
+    private func newestRows(_ limit: Int) -> [Int] {
+        guard batch.rows.count > limit else { return batch.rows.indices.reversed() }
+        var room = max(0, limit - batch.openCount)
+        let newest = batch.rows.indices.reversed().filter { position in
+            if batch.rows[position].end == nil { return true }
             defer { room -= 1 }
             return room > 0
         }
@@ -741,7 +745,8 @@ extension Station {
     private func followQueue() async {
         for await _ in libraryChanges.values {
             await readQueue()
-            guard await pause(Self.queueInterval) else { return }
+            let hundreds = batch.rows.count / 100 + 1
+            guard await pause(min(Self.queueInterval * hundreds, Self.longestQueueInterval)) else { return }
         }
     }
 
@@ -749,10 +754,10 @@ extension Station {
     private func readQueue() async {
         do {
             try await act(isNews: false) { station in
-                let before = station.batch.open
+                let before = station.batch
                 let waiting = try await station.flow.recognise(station.flow.queue.items(in: [.waiting]))
                 station.pictured.formUnion(try await station.flow.queue.itemsWithThumbnail(in: [.waiting]))
-                let difference = station.batch.reconcile(with: waiting, openBefore: before)
+                let difference = station.batch.reconcile(with: waiting, before: before)
                 station.forgetAnswered()
                 if !station.isRestored {
                     station.isRestored = true

@@ -140,9 +140,9 @@ private let emma = "9780141439587"
         var batch = Batch()
         let (old, new) = (try candidate(dune), try candidate(emma))
         batch.add([old])
-        let before = batch.open
+        let before = batch
         batch.add([new])
-        let difference = batch.reconcile(with: [old], openBefore: before)
+        let difference = batch.reconcile(with: [old], before: before)
         #expect(difference.isEmpty && batch.rows.count == 2)
     }
 
@@ -150,15 +150,15 @@ private let emma = "9780141439587"
         var batch = Batch()
         let old = try candidate(dune)
         batch.add([old])
-        let before = batch.open
+        let before = batch
         var item = old.item
         (item.outcome, item.metadata) = (.found, Metadata())
         item.metadata?.title = "Dune"
         batch.update(with: Candidate(item: item))
-        #expect(batch.reconcile(with: [old], openBefore: before).isEmpty)
+        #expect(batch.reconcile(with: [old], before: before).isEmpty)
         #expect(batch[old.item.id]?.candidate.item.outcome == .found)
         // The batch accepts a queue that was read after that.
-        #expect(batch.reconcile(with: [old], openBefore: batch.open).changed == [old.item.id])
+        #expect(batch.reconcile(with: [old], before: batch).changed == [old.item.id])
     }
 
     @Test func `forgets the oldest answered rows, and their acts, beyond a limit`() throws {

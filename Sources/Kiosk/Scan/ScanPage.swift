@@ -13,7 +13,7 @@ struct ScanPage: Sendable {
     static let maxNamedItems = 1500
 
     /// Returns the values of the button that skips all owned books in the queue; empty if there are no such books.
-    static func clearView(_ rows: [Station.Row], _ texts: Texts) -> View {
+    static func clearView(_ rows: some Sequence<Station.Row>, _ texts: Texts) -> View {
         let owned = rows.filter(\.isClearable)
         guard !owned.isEmpty else { return [:] }
         let ids = JSONValue(owned.prefix(maxNamedItems).map(\.id.rawValue))
@@ -56,24 +56,29 @@ struct ScanPage: Sendable {
             texts: texts, zone: parts.ports.zone, preset: preset, device: parts.ports.device)
         let query = request.uri.queryParameters
         let isWhole = query["all"] != nil
-        let rows = snapshot.rows.filter { $0.status != .skipped && !$0.isCleared }
+        let rows = snapshot.rows
+        let isOwn = rows.map { $0.candidate.item.preset.browser == context.browser }
         // Every other device has a list of its own, and the station's own screen shows all.
         let listsOthers = context.browser == nil || query["others"] != nil
-        let newest = listsOthers ? rows : rows.filter { $0.candidate.item.preset.browser == context.browser }
-        let saved = newest.filter(\.isSaved)
+        // The rows are large and may be thousands, so these are their positions, newest first.
+        let all = rows.indices.filter { rows[$0].status != .skipped && !rows[$0].isCleared }
+        let newest = listsOthers ? all : all.filter { isOwn[$0] }
+        let saved = newest.filter { rows[$0].isSaved }
         // The saved rows are the last, so that they do not push the open ones out of sight.
-        let listed = newest.filter { !$0.isSaved } + saved
+        let listed = newest.filter { !rows[$0].isSaved } + saved
         let chosen = query["row"].map(String.init)
-        let current = snapshot.rows.first { $0.id.rawValue == chosen } ?? newest.first
+        let place = chosen.flatMap { id in rows.firstIndex { $0.id.rawValue == id } } ?? newest.first
+        let current = place.map { rows[$0] }
         let shown = isWhole ? listed : Array(listed.prefix(Self.shownRows))
 
         var view: View = [
             "texts": rowViews.statusTexts.text, "cameraState": snapshot.camera.word,
             "isBlind": snapshot.camera.isBlind, "cameraText": cameraText(snapshot.camera, texts),
             "preset": presetView(preset, texts),
-            "rows": shown.map { row -> View in
+            "rows": shown.map { position -> View in
+                let row = rows[position]
                 var view = rowViews.listed(row, isCurrent: row.id == current?.id)
-                if row.id == saved.first?.id { view["savedCount"] = texts("scan.savedCount", count: saved.count) }
+                if position == saved.first { view["savedCount"] = texts("scan.savedCount", count: saved.count) }
                 // It clears those of all devices.
                 view["mayClear"] = listsOthers
                 return view
@@ -99,7 +104,7 @@ struct ScanPage: Sendable {
             view["moreAddress"] = "/scan?all=1" + (query["others"] == nil ? "" : "&others=1")
         }
         if context.browser != nil {
-            let others = rows.count { $0.candidate.item.preset.browser != context.browser }
+            let others = all.count { !isOwn[$0] }
             if !listsOthers, others > 0 {
                 view["others"] = texts("scan.others", count: others)
                 view["othersAddress"] = "/scan?others=1" + (isWhole ? "&all=1" : "")
@@ -112,21 +117,23 @@ struct ScanPage: Sendable {
             let reason = texts.reason(of: error)
             view["pending"] = texts("scan.notYet", count: snapshot.pending.count, ["reason": reason])
         }
-        let own = Set(snapshot.rows.filter { $0.candidate.item.preset.browser == context.browser }.map(\.id))
         // A device with a list of its own offers no undo of what was done with the other books.
-        if let undo = snapshot.nextUndo, listsOthers || undo.items.allSatisfy(own.contains) {
+        if let undo = snapshot.nextUndo,
+            listsOthers || Set(undo.items).isSubset(of: zip(rows, isOwn).lazy.filter(\.1).map(\.0.id))
+        {
             view["undo"] = rowViews.undoLabel(for: undo)
             view["undoChange"] = undo.change.rawValue
             view["undoBody"] = undo.requestBody
         }
         // The ids of the ticked rows, the oldest first. The page contains them so that saving does not include books
         // that were captured after the page was rendered.
-        let ticked = Array(newest.filter(\.isTicked).reversed().prefix(Self.maxNamedItems))
+        let ticked = newest.filter { rows[$0].isTicked }.reversed().prefix(Self.maxNamedItems)
         if !ticked.isEmpty {
             view["save"] = texts("scan.saveMany", count: ticked.count)
-            view["saveIDs"] = JSONValue(ticked.map(\.id.rawValue)).text
+            view["saveIDs"] = JSONValue(ticked.map { rows[$0].id.rawValue }).text
+        } else {
+            view.merge(Self.clearView(newest.lazy.map { rows[$0] }, texts)) { $1 }
         }
-        if ticked.isEmpty { view.merge(Self.clearView(newest, texts)) { $1 } }
         return try await parts.pages.render(
             Pages.Page(
                 template: "scan", title: texts("layout.scan"), tab: .scan, view: view,

@@ -11,10 +11,17 @@ function isBusy(region) {
 
 /** The time in which events come together, in milliseconds: a capture alone causes several. */
 const together = 150;
-let refreshing = null, isWanted = false, timer = 0;
+/**
+ * The minimum time between the beginnings of two refreshes that events cause, in milliseconds. A person who scans one
+ * book after another sees each at once, and the station need not make the whole page for each of its events.
+ */
+const interval = 800;
+let refreshing = null, isWanted = false, timer = 0, begun = -Infinity;
 
 /** Refreshes the page soon, once for all events that come together. */
-export function refreshSoon() { timer ||= setTimeout(refresh, together); }
+export function refreshSoon() {
+  timer ||= setTimeout(refresh, Math.max(together, begun + interval - performance.now()));
+}
 
 /**
  * Fetches the page again and replaces its live regions. However often it is called during a refresh, only one more
@@ -47,6 +54,7 @@ function rememberPlace(element) {
 async function replaceRegions() {
   do {
     isWanted = false;
+    begun = performance.now();
     // The address is read in each round, because it may change and determines what the page shows.
     const address = location.href;
     const answer = await fetch(address, { headers: { Accept: "text/html", ...readerHeader() } });
