@@ -210,6 +210,16 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
+// The build of script/test: a release build in which our own modules are as they are in a debug build, and tests can
+// see what is internal. A debug build of ArgumentParser, for one, checks every option again at each start of the
+// program, which took most of the tests' time.
+if Context.environment["BOOKPLATE_TEST_BUILD"] != nil {
+    for target in package.targets where target.type != .system {
+        let flags = target.swiftSettings == nil ? ["-Onone"] : []
+        target.swiftSettings = [.unsafeFlags(flags + ["-enable-testing"])]
+    }
+}
+
 // For `script/test MODULE...`, keep only the tests of these modules and the targets that the tests depend on.
 if let modules = Context.environment["BOOKPLATE_ONLY"] {
     var needed: Set<String> = []
