@@ -235,7 +235,9 @@ extension Batch {
     public var counts: Counts {
         var counts = Counts()
         for row in rows {
-            switch status(of: row) {
+            let status = status(of: row)
+            if !row.candidate.isComplete, status == .lookingUp || status == .unavailable { counts.untitled += 1 }
+            switch status {
             case .lookingUp: counts.lookingUp += 1
             case .found: counts.found += 1
             case .owned: counts.owned += 1
@@ -258,6 +260,8 @@ extension Batch {
         public var saved = 0, skipped = 0, postponed = 0
         /// The number of ticked rows, all of which are open.
         public var ticked = 0
+        /// The number of rows that have no title because no source has answered yet.
+        public var untitled = 0
 
         public init() {}
     }

@@ -178,7 +178,8 @@ extension Station {
         return Snapshot(
             camera: camera, view: view, isOffline: options.isOffline, preset: batch.preset,
             counts: Counts(
-                waiting: open + counts.postponed, lookingUp: counts.lookingUp, ticked: counts.ticked, open: open),
+                waiting: open + counts.postponed, lookingUp: counts.lookingUp, ticked: counts.ticked, open: open,
+                untitled: counts.untitled),
             rows: newestRows(limit).map { row(batch.rows[$0]) }, nextUndo: batch.nextToUndo, pending: pending.value,
             captureError: captureError)
     }

@@ -45,6 +45,8 @@ extension Station {
         public var ticked = 0
         /// The number of rows that still await a person's decision.
         public var open = 0
+        /// The number of rows that have no title because no source has answered yet.
+        public var untitled = 0
     }
 
     /// The codes and hint that a page draws over the camera's picture.

@@ -208,11 +208,18 @@ import Testing
     }
 
     @Test func `reports the state of camera and network and the number of missing titles`() async throws {
-        try await withStation { station in
-            let lamps = try await station.get("/api/station/lamps")
-            #expect(lamps.contains(#""camera":{"state":"none""#))
-            #expect(lamps.hasSuffix(#""offline":true,"untitled":0}"#))
+        let rig = try await StationRig()
+        let station = StationClient(kiosk: rig.kiosk)
+        let lamps = try await station.get("/api/station/lamps")
+        #expect(lamps.contains(#""camera":{"state":"none""#))
+        #expect(lamps.hasSuffix(#""offline":true,"untitled":0}"#))
+        for (isbn, status) in [
+            ("9780441013593", "found"), ("9780441478125", "notFound"), ("9780306406157", "unavailable"),
+        ] {
+            try await station.becomes(status, station.capture(isbn))
         }
+        #expect(try await station.get("/api/station/lamps").hasSuffix(#""untitled":1}"#))
+        try await rig.stop()
     }
 
     @Test(arguments: [("en", "Keys"), ("de", "Tasten"), ("fr", "Touches")])

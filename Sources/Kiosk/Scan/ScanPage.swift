@@ -142,13 +142,10 @@ struct ScanPage: Sendable {
 
     /// Returns the state of the camera and the network, which the head of every page shows.
     private func lamps(_ request: Request, _ context: KioskContext) async -> JSONResponse {
-        let snapshot = await parts.ports.station.snapshot(limit: Self.maxRows)
-        let untitled = snapshot.rows.count { row in
-            !row.candidate.isComplete && (row.status == .lookingUp || row.status == .unavailable)
-        }
+        let snapshot = await parts.ports.station.snapshot(limit: 0)
         return JSONResponse([
             "camera": snapshot.camera.json(parts.pages.texts(context)), "offline": .bool(snapshot.isOffline),
-            "untitled": .integer(untitled),
+            "untitled": .integer(snapshot.counts.untitled),
         ])
     }
 
