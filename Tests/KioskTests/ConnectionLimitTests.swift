@@ -1,6 +1,8 @@
 import FoundationEssentials
 import Glibc
 import Hummingbird
+import NIOCore
+import NIOEmbedded
 import Testing
 
 @testable import Kiosk
@@ -297,6 +299,19 @@ import Testing
         }
     }
 
+    @Test func `counts no more once it is being closed, so every surplus connection of a device is closed`() throws {
+        var limits = ConnectionLimits()
+        limits.connectionsOfDevice = 8
+        let connections = Connections(limits)
+        let channels = (0..<12).map { _ in EmbeddedChannel(handler: HeldClose()) }
+        for channel in channels {
+            connections.add(channel)
+            connections.markKnown(ObjectIdentifier(channel), .address("127.0.0.1"))
+        }
+        let isClosing = try channels.map { try $0.pipeline.syncOperations.handler(type: HeldClose.self).isClosing }
+        #expect(isClosing == (0..<12).map { $0 < 4 })
+    }
+
     @Test(arguments: [
         ("GET / HTTP/1.1\r\nHost: x\r\n\r\nbody", 16, 9, true), ("\r\n\r\nGET / HTTP/1.1\n\n", 19, 1, true),
         ("GET / HTTP/1.1\r\nHost", 16, 4, false), ("GET /", 5, 0, false), ("", 0, 0, false),
@@ -312,4 +327,13 @@ import Testing
             #expect(scan.headers <= headers + 2 && scan.headers >= headers && scan.line == line)
         }
     }
+}
+
+/// Keeps a channel from closing, as a client does that does not answer.
+private final class HeldClose: ChannelOutboundHandler {
+    typealias OutboundIn = Never
+
+    private(set) var isClosing = false
+
+    func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) { isClosing = true }
 }

@@ -48,8 +48,11 @@ final class Connections: Sendable {
         var open: [ObjectIdentifier: Connection] = [:]
         var count: UInt64 = 0
 
-        func oldest(where isWanted: (Connection) -> Bool) -> (any Channel)? {
-            open.values.filter(isWanted).min { $0.number < $1.number }?.channel
+        /// Removes the oldest of these connections and returns its channel for the caller to close. Closing takes time,
+        /// in which the connection must neither count nor be chosen again.
+        mutating func removeOldest(where isWanted: (Connection) -> Bool) -> (any Channel)? {
+            let oldest = open.filter { isWanted($0.value) }.min { $0.value.number < $1.value.number }
+            return oldest.flatMap { open.removeValue(forKey: $0.key)?.channel }
         }
     }
 
@@ -67,7 +70,7 @@ final class Connections: Sendable {
             state.count += 1
             state.open[id] = Connection(channel: channel, number: state.count)
             guard state.open.count > limit else { return nil }
-            return state.oldest { $0.device == nil }
+            return state.removeOldest { $0.device == nil }
         }
         channel.closeFuture.whenComplete { [weak self] _ in self?.remove(id) }
         surplus?.close(promise: nil)
@@ -81,7 +84,7 @@ final class Connections: Sendable {
             state.open[id]?.device = device
             state.open[id]?.isGuest = false
             guard state.open.values.count(where: { $0.device == device }) > limitOfDevice else { return nil }
-            return state.oldest { $0.device == device }
+            return state.removeOldest { $0.device == device }
         }
         surplus?.close(promise: nil)
     }
