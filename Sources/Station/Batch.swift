@@ -232,6 +232,9 @@ extension Batch {
     /// The number of ``open`` rows.
     var openCount: Int { rows.count { $0.end == nil } }
 
+    /// The number of rows that wait in the queue, open or postponed.
+    var waitingCount: Int { rows.count { $0.end == nil || $0.end == .postponed } }
+
     public var counts: Counts {
         var counts = Counts()
         for row in rows {

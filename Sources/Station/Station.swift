@@ -109,11 +109,11 @@ public actor Station {
     public static let roundInterval: Duration = .seconds(60)
     /// The time between two checks whether the camera's thread is stuck.
     static let checkInterval: Duration = .seconds(5)
-    /// The minimum time between two readings of a queue of up to 100 rows, even if the library changes more often. A
-    /// longer queue, which takes longer to read, is read less often: after this time for each hundred rows.
-    static let queueInterval: Duration = .milliseconds(300)
-    /// The minimum time between two readings of the longest queue.
-    static let longestQueueInterval: Duration = .seconds(2)
+    /// Returns the minimum time between two readings of the queue, even if the library changes more often: 300 ms for
+    /// each hundred items that wait, because more items take longer to read, but at most 2 s.
+    static func queueInterval(for waiting: Int) -> Duration {
+        min(.milliseconds(300) * max(1, (waiting + 99) / 100), .seconds(2))
+    }
     /// The time after which a failed automatic save is tried again.
     static let retryInterval: Duration = .seconds(5)
     /// The default of ``Options/lastAttempt``.
@@ -174,11 +174,10 @@ extension Station {
     /// - Parameter limit: the maximum number of rows. Open rows take precedence over answered ones.
     public func snapshot(limit: Int = 200) -> Snapshot {
         let counts = batch.counts
-        let open = batch.openCount
         return Snapshot(
             camera: camera, view: view, isOffline: options.isOffline, preset: batch.preset,
             counts: Counts(
-                waiting: open + counts.postponed, lookingUp: counts.lookingUp, ticked: counts.ticked, open: open,
+                waiting: batch.waitingCount, lookingUp: counts.lookingUp, ticked: counts.ticked, open: batch.openCount,
                 untitled: counts.untitled),
             rows: newestRows(limit).map { row(batch.rows[$0]) }, nextUndo: batch.nextToUndo, pending: pending.value,
             captureError: captureError)
@@ -598,8 +597,7 @@ extension Station {
 
     private func countWaiting() async {
         do {
-            let inBatch = batch.rows.count { $0.end == nil || $0.end == .postponed }
-            waitingElsewhere = max(0, try await flow.queue.count(in: [.waiting]) - inBatch)
+            waitingElsewhere = max(0, try await flow.queue.count(in: [.waiting]) - batch.waitingCount)
             batchChanged()
         } catch {
             if !Task.isCancelled { post(.failed(error)) }
@@ -746,8 +744,7 @@ extension Station {
     private func followQueue() async {
         for await _ in libraryChanges.values {
             await readQueue()
-            let hundreds = batch.rows.count / 100 + 1
-            guard await pause(min(Self.queueInterval * hundreds, Self.longestQueueInterval)) else { return }
+            guard await pause(Self.queueInterval(for: batch.waitingCount)) else { return }
         }
     }
 

@@ -34,6 +34,27 @@ extension `In a browser` {
             }
         }
 
+        @Test func `waits 0.8 s from one fetch to the next while one book is captured after another`() async throws {
+            try await visit { kiosk, browser, _ in
+                // No time passes for the page, so a fetch that follows another waits for the whole time.
+                let freeze = """
+                    ((now, later) => {
+                      window.waits = [];
+                      performance.now = () => now;
+                      window.setTimeout = (act, wait) => { waits.push(wait); return later(act, wait); };
+                      return true;
+                    })(performance.now(), setTimeout)
+                    """
+                #expect(try await browser.value(freeze) == true)
+                for count in 1...3 {
+                    try await kiosk.capture(Self.left)
+                    try await browser.wait(
+                        "row \(count)", until: "document.querySelectorAll('#rows > li[id]').length === \(count)")
+                }
+                #expect(try await browser.value("waits.filter((wait) => wait === 800).length >= 2") == true)
+            }
+        }
+
         @Test func `shows a question about a book with all its buttons on a low screen`() async throws {
             try await visit { kiosk, browser, _ in
                 try await browser.wait("the notice", until: "document.querySelector('#news button')")

@@ -109,7 +109,7 @@ struct StationRig: Sendable {
     }
 }
 
-/// Knows two books. The title of the second contains its series. About a third, no source can answer now.
+/// Knows two books. The title of the second contains its series. The lookup of a third times out.
 private struct KnownBooks: MetadataLookup {
     func lookUp(_ isbns: [ISBN], for goal: LookupGoal, refresh: Bool) -> AsyncStream<LookupAnswer> {
         AsyncStream { continuation in

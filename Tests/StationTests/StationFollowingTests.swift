@@ -72,11 +72,32 @@ private let emma = "9780141439587"
         }
     }
 
-    /// Reports a change of the library; the station reads the queue at most every 300 ms.
+    @Test func `are read less often while more than a hundred items wait, however many were answered`() async throws {
+        let rig = try StationRig()
+        try await rig.run {
+            // The empty queue has been read.
+            await rig.clock.hasSleeper(for: .milliseconds(300))
+            let captures = Array(repeating: Detection(isbn: try ISBN(dune), raw: dune, origin: .photo), count: 101)
+            let items = try await rig.another().enqueue(captures, preset: Preset(), lease: .zero, at: .now)
+            await turn(rig)
+            await rig.clock.hasSleeper(for: .milliseconds(600))
+            _ = try await rig.station.skip(items.map(\.id))
+            rig.station.libraryChanged()
+            rig.clock.advance(by: .milliseconds(600))
+            await rig.clock.hasSleeper(for: .milliseconds(300))
+        }
+    }
+
+    @Test(arguments: [(0, 300), (100, 300), (101, 600), (500, 1500), (5000, 2000)])
+    func `are read again after 300 ms for each hundred that wait, and after 2 s at most`(waiting: Int, pause: Int) {
+        #expect(Station.queueInterval(for: waiting) == .milliseconds(pause))
+    }
+
+    /// Reports a change of the library; the station reads a short queue at most every 300 ms.
     private func turn(_ rig: StationRig) async {
-        await rig.clock.hasSleeper(for: Station.queueInterval)
+        await rig.clock.hasSleeper(for: .milliseconds(300))
         rig.station.libraryChanged()
-        rig.clock.advance(by: Station.queueInterval)
+        rig.clock.advance(by: .milliseconds(300))
     }
 }
 

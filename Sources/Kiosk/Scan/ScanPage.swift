@@ -60,15 +60,14 @@ struct ScanPage: Sendable {
         let isOwn = rows.map { $0.candidate.item.preset.browser == context.browser }
         // Every other device has a list of its own, and the station's own screen shows all.
         let listsOthers = context.browser == nil || query["others"] != nil
-        // The rows are large and may be thousands, so these are their positions, newest first.
+        // There may be thousands of rows, and they are large, so these lists hold positions in `rows`, newest first.
         let all = rows.indices.filter { rows[$0].status != .skipped && !rows[$0].isCleared }
         let newest = listsOthers ? all : all.filter { isOwn[$0] }
         let saved = newest.filter { rows[$0].isSaved }
         // The saved rows are the last, so that they do not push the open ones out of sight.
         let listed = newest.filter { !rows[$0].isSaved } + saved
         let chosen = query["row"].map(String.init)
-        let place = chosen.flatMap { id in rows.firstIndex { $0.id.rawValue == id } } ?? newest.first
-        let current = place.map { rows[$0] }
+        let current = chosen.flatMap { id in rows.first { $0.id.rawValue == id } } ?? newest.first.map { rows[$0] }
         let shown = isWhole ? listed : Array(listed.prefix(Self.shownRows))
 
         var view: View = [

@@ -12,8 +12,8 @@ function isBusy(region) {
 /** The time in which events come together, in milliseconds: a capture alone causes several. */
 const together = 150;
 /**
- * The minimum time between the beginnings of two refreshes that events cause, in milliseconds. A person who scans one
- * book after another sees each at once, and the station need not make the whole page for each of its events.
+ * The minimum time from the beginning of a refresh to the next one that an event causes, in milliseconds. Without it, the
+ * station would render the whole page several times for each book when a person scans one after another.
  */
 const interval = 800;
 let refreshing = null, isWanted = false, timer = 0, begun = -Infinity;
