@@ -34,6 +34,18 @@ extension `In a browser` {
             }
         }
 
+        @Test func `keeps the focus on a box that a person clears`() async throws {
+            try await visit { kiosk, browser, _ in
+                for isbn in [Self.left, Self.things] { try await kiosk.capture(isbn) }
+                try await browser.wait(
+                    "two ticked", until: "document.querySelectorAll('#rows [aria-checked=true]').length === 2")
+                try await browser.click("#rows > li:last-of-type .tick")
+                try await browser.wait("cleared", until: "document.querySelector('#rows [aria-checked=false]')")
+                let hasFocus = "document.activeElement === document.querySelector('#rows [aria-checked=false]')"
+                #expect(try await browser.value(hasFocus) == true)
+            }
+        }
+
         @Test func `waits 0.8 s from one fetch to the next while one book is captured after another`() async throws {
             try await visit { kiosk, browser, _ in
                 // No time passes for the page, so a fetch that follows another waits for the whole time.
