@@ -1,3 +1,4 @@
+import Bookplate
 import FoundationEssentials
 import Glibc
 import Hummingbird
@@ -267,6 +268,37 @@ import Testing
                 return try guest.ends()
             }
             #expect(isClosed)
+        }
+    }
+
+    @Test func `over which a device has signed out stays open for its requests without a sign-in`() async throws {
+        try await withWebKiosk { kiosk in
+            try await kiosk.library.setAccessCode(WebKiosk.code, at: kiosk.clock.now)
+            let answer = try await kiosk.signIn()
+            let (port, cookie, library) = (kiosk.port, try #require(answer.cookie), kiosk.library)
+            let id = ID<SignIn>(rawValue: try #require(answer.text("signIn.id")))
+            let head = "HTTP/1.1\r\nHost: \(WebKiosk.stranger)\r\n"
+            let signedIn = "GET /api/sign-ins \(head)Cookie: \(cookie)\r\n\r\n"
+            let signedOut = "GET /sign-in \(head)\r\n"
+            let sockets = try await onThread {
+                try (0..<2).map { _ in
+                    let socket = try BareSocket(to: port)
+                    try socket.write(signedIn)
+                    #expect(try socket.answer().status == 200)
+                    return socket
+                }
+            }
+            try await onThread {
+                try sockets[0].write(signedOut)
+                #expect(try sockets[0].answer().status == 200)
+            }
+            #expect(try await library.endSignIn(id))
+            try await onThread {
+                defer { for socket in sockets { socket.close() } }
+                #expect(try sockets[1].ends())
+                try sockets[0].write(signedOut)
+                #expect(try sockets[0].answer().status == 200)
+            }
         }
     }
 

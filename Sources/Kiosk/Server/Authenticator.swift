@@ -60,7 +60,9 @@ struct Authenticator: Sendable {
             connections.markGuest(context.connection)
             // The guest view may have been switched off just before the connection was marked as a guest's.
             if try await !isOpenToGuests() { context.caller = .stranger }
-        case .stranger: break
+        case .stranger:
+            // The connection may have belonged to a sign-in that has ended, and must not be closed with it.
+            connections.forget(context.connection)
         }
         return context
     }

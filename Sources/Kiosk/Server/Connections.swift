@@ -98,7 +98,8 @@ final class Connections: Sendable {
         }
     }
 
-    /// Detaches a connection from its sign-in, which its request is about to end. It then stays open for the response.
+    /// Detaches a connection from its device, because its request is about to end the sign-in, or was sent without one.
+    /// It then stays open for the response.
     func forget(_ id: ObjectIdentifier) { state.withLock { $0.open[id]?.device = nil } }
 
     var hasGuests: Bool { state.withLock { $0.open.values.contains(where: \.isGuest) } }
