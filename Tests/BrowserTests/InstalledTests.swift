@@ -112,6 +112,21 @@ extension `In a browser` {
             }
         }
 
+        @Test func `goes on without a sign-in to a page that needs none`() async throws {
+            try await withPhone { phone in
+                try await isKept(phone)
+                try await phone.browser.driver.run(
+                    """
+                    await fetch("/api/sign-out", { method: "POST", headers: { "Content-Type": "application/json" }, body: "{}" });
+                    """)
+                phone.kiosk.kill()
+                try await openAway("/sign-in", phone)
+                let again = try await phone.restart()
+                defer { again.stop() }
+                try await phone.browser.wait("the page", until: "document.getElementById('sign-in')")
+            }
+        }
+
         @Test func `delivers each number once when it is open twice`() async throws {
             try await withPhone { phone in
                 try await keepTwo(phone)

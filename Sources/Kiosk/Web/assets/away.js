@@ -26,4 +26,10 @@ function goOn() {
   if (location.pathname === "/away") location.replace("/"); else location.reload();
 }
 for (const kind of ["numbers", "photos"]) onKept(kind, () => { showWaiting(); goOn(); });
-on("hello", () => { isBack = true; goOn(); });
+function comeBack() {
+  isBack = true;
+  goOn();
+}
+on("hello", comeBack);
+// A device without a sign-in gets no events.
+document.addEventListener("answered", comeBack);

@@ -48,6 +48,7 @@ async function reconnect() {
   try {
     const answer = await fetch(location.href, { method: "HEAD" });
     if (answer.redirected) { location.assign(answer.url); return; }
+    if (answer.ok) document.dispatchEvent(new Event("answered"));
   } catch { /* The service does not answer yet, so the stream keeps trying. */ }
   subscribed.clear();
   connect();
