@@ -8,7 +8,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(minutes(5)))) struct `The watch on the library` {
     @Test func `reports commits of this process and of another one`() async throws {
-        let file = try WatchedFile()
+        let file = WatchedFile()
         let (mine, other) = (try LibraryFile.open(at: file.path), try LibraryFile.open(at: file.path))
         var changes = mine.changes { Issue.record($0) }.makeAsyncIterator()
         #expect(await changes.next() == 1)
@@ -19,17 +19,17 @@ import Testing
     }
 
     @Test func `follows a file that replaces the old one`() async throws {
-        let file = try WatchedFile()
+        let file = WatchedFile()
         let mine = try LibraryFile.open(at: file.path)
         var changes = mine.changes { Issue.record($0) }.makeAsyncIterator()
         _ = await changes.next()
-        let report = try await mine.backup(to: file.folder + "/copy.sqlite")
+        let report = try await mine.backup(to: file.folder("copy.sqlite"))
         #expect(rename(report.path, file.path) == 0)
         #expect(await changes.next() == 2)
     }
 
     @Test func `reports once that the file is missing, and continues when it is back`() async throws {
-        let file = try WatchedFile()
+        let file = WatchedFile()
         let mine = try LibraryFile.open(at: file.path)
         let reported = ReportedErrors()
         var changes = mine.changes { reported.add($0) }.makeAsyncIterator()
@@ -67,10 +67,8 @@ private final class ReportedErrors: Sendable {
 }
 
 private struct WatchedFile {
-    let folder = "/tmp/bookplate-watch-\(UUID().uuidString)"
-    var path: String { folder + "/library.sqlite" }
-
-    init() throws { try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true) }
+    let folder = Folder()
+    var path: String { folder("library.sqlite") }
 }
 
 extension LibraryFile {

@@ -44,7 +44,7 @@ private let dune = "9780441013593", emma = "9780141439587"
             try await first.station.setPreset(theirs)
             _ = try await capture(emma, with: first.station.preset(of: "phone"), first)
         }
-        let second = try StationRig(path: first.path)
+        let second = try StationRig(folder: first.folder)
         try await second.run {
             _ = try await second.rows { $0.count == 2 }
             #expect(await second.station.snapshot().preset == Preset(shelf: "Attic"))

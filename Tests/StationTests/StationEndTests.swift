@@ -155,14 +155,14 @@ private let nobody = "9783161484100"
             }
             #expect(try await first.library.count(in: [.waiting]) == 1)
         }
-        let second = try StationRig(path: first.path)
+        let second = try StationRig(folder: first.folder)
         try await second.run {
             #expect(try await second.station.capture(number, request: request).id == request)
             #expect(try await second.library.count(in: [.waiting]) == 1)
             _ = try await second.station.skip([request])
             #expect(try await second.station.capture(number, request: request).status == .skipped)
         }
-        let third = try StationRig(path: first.path)
+        let third = try StationRig(folder: first.folder)
         await #expect(throws: Station.Refusal.answered) {
             _ = try await third.station.capture(number, request: request)
         }

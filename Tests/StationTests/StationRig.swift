@@ -2,13 +2,14 @@ import Bookplate
 import Foundation
 import Library
 import Synchronization
+import TestTools
 import Testing
 
 @testable import Station
 
 /// A station on a library in a temporary folder, which other processes can open too.
 final class StationRig: Sendable {
-    let path: String
+    let folder: Scratch
     let library: LibraryFile
     let lookup: ScriptedLookup
     let clock = HandClock()
@@ -16,16 +17,17 @@ final class StationRig: Sendable {
     let lines: Lines
 
     /// - Parameters:
-    ///   - path: the path of an existing library; nil for a new one.
+    ///   - folder: the folder of another rig, to open its library again; nil for a new one.
     ///   - patience: the time for which the library waits for another's lock.
     ///   - looksUpDue: false also prevents the station from reading the queue unless the test reports a change.
     init(
-        _ known: [String: LookupOutcome] = [:], path: String? = nil, patience: Duration = .milliseconds(50),
+        _ known: [String: LookupOutcome] = [:], folder: Scratch? = nil, patience: Duration = .milliseconds(50),
         live: LiveScan? = nil, scanner: AsyncStream<ScannerEvent>? = nil, options: Station.Options = Station.Options(),
         looksUpDue: Bool = true
     ) throws {
-        self.path = path ?? "/tmp/bookplate-station-\(UUID().uuidString)/library.sqlite"
-        library = try LibraryFile.open(at: self.path, device: "desk", lockTimeout: patience)
+        let folder = try folder ?? Scratch()
+        self.folder = folder
+        library = try LibraryFile.open(at: folder.file("library.sqlite"), device: "desk", lockTimeout: patience)
         lookup = ScriptedLookup(known)
         let lines = Lines()
         self.lines = lines
@@ -78,7 +80,7 @@ final class StationRig: Sendable {
     }
 
     /// Opens the library again, as another process does.
-    func another() throws -> LibraryFile { try LibraryFile.open(at: path, device: "terminal") }
+    func another() throws -> LibraryFile { try LibraryFile.open(at: folder.file("library.sqlite"), device: "terminal") }
 
     func capture(_ isbn: String) async throws -> Station.Row {
         try await station.capture(TypedNumber(text: isbn, origin: .typed))

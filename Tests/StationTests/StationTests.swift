@@ -121,7 +121,7 @@ private let nobody = "9783161484100"
             _ = try await first.capture(dune)
             _ = try await first.rows { $0.count == 2 && $0.allSatisfy { $0.status != .lookingUp } }
         }
-        let second = try StationRig(path: first.path)
+        let second = try StationRig(folder: first.folder)
         try await second.run {
             let rows = try await second.rows { $0.count == 2 }
             #expect(rows.map(\.candidate.metadata.title) == ["Dune", nil])
