@@ -156,7 +156,10 @@ final class Browser: Sendable {
               look();
             });
             """)
-        return try #require(found is NSNull ? nil : found, "\(what): never came to be: \(expression)")
+        guard found is NSNull else { return found }
+        let place: String? = try await value("location.href")
+        let errors = try await pageErrors()
+        return try #require(nil, "\(what): never came to be at \(place ?? ""): \(expression) \(errors)")
     }
 
     /// Waits while the page asks whether the service is there, before it opens another page.
