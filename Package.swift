@@ -8,8 +8,6 @@ import PackageDescription
 let domain: Target.Dependency = "Bookplate"
 let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
 let system: Target.Dependency = .product(name: "SystemPackage", package: "swift-system")
-let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
-let x509: Target.Dependency = .product(name: "X509", package: "swift-certificates")
 
 // Modules that process pixels, and those that fold and sort the texts of large libraries, are optimised even in a debug
 // build. Otherwise every test would need seconds per photo, or per library.
@@ -32,11 +30,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
-        // TLS for the service, and the certificates of a station's own authority.
-        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
-        .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
-        .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
-        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         // Descriptors, error numbers and calls that a signal interrupts.
         .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
     ],
@@ -60,6 +53,10 @@ let package = Package(
         // Restrictions that a process puts on itself.
         .systemLibrary(name: "CProcess"),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        // Linked from its archive too: 20 kB instead of a library to load.
+        .systemLibrary(name: "CSHA2", providers: [.apt(["libmd-dev"])]),
+        // Not linked, but opened with the first certificate.
+        .systemLibrary(name: "COpenSSL", providers: [.apt(["libssl-dev"])]),
         // Not linked either: libxml2, whose reader parses XML from strangers, is opened with the first answer in XML.
         .systemLibrary(name: "CXML"),
 
@@ -75,15 +72,14 @@ let package = Package(
         .target(name: "Processes", dependencies: [system, "SystemCalls", "CProcess"]),
         .target(name: "PrintedText", dependencies: [domain, "Processes"], swiftSettings: optimized),
         .target(name: "HTTP", dependencies: [domain, "CCurl"]),
+        // Hashes, certificates and TLS, for the modules that need them.
         .target(
-            name: "Certificates",
-            dependencies: [
-                domain, "SystemCalls", system, crypto, x509, .product(name: "SwiftASN1", package: "swift-asn1"),
-            ]),
+            name: "Cryptography", dependencies: ["COpenSSL", "CSHA2"], linkerSettings: [.linkedLibrary(":libmd.a")]),
+        .target(name: "Certificates", dependencies: [domain, "SystemCalls", system, "Cryptography"]),
         .target(name: "Lookup", dependencies: [domain, "SystemCalls", "HTTP", "CZlib", "CXML", grdb, system]),
         .target(name: "Hub", dependencies: [domain, "SystemCalls", "HTTP"]),
         .target(
-            name: "Library", dependencies: [domain, "Async", "SystemCalls", grdb, system, crypto, "CCrypt"],
+            name: "Library", dependencies: [domain, "Async", "SystemCalls", "Cryptography", grdb, system, "CCrypt"],
             swiftSettings: optimized),
         .target(name: "Exchange", dependencies: [domain]),
         // Tools with which tasks of several modules wait: bursts, a semaphore, a time limit.
@@ -98,11 +94,11 @@ let package = Package(
         .target(
             name: "Kiosk",
             dependencies: [
-                domain, "Async", "Station", "CZlib", "CQREncode", .product(name: "Hummingbird", package: "hummingbird"),
+                domain, "Async", "Station", "Cryptography", "CZlib", "CQREncode",
+                .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "Mustache", package: "swift-mustache"), .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "NIOSSL", package: "swift-nio-ssl"),
-                .product(name: "Logging", package: "swift-log"), crypto,
+                .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
             resources: [.copy("Web")]),

@@ -1,10 +1,9 @@
 import Bookplate
+import Cryptography
 import Foundation
 import Glibc
 import Synchronization
-import SwiftASN1
 import SystemCalls
-import X509
 
 /// The certificate of a TLS server with its chain and its private key.
 public struct ServerCertificate: Sendable, Equatable {
@@ -14,36 +13,41 @@ public struct ServerCertificate: Sendable, Equatable {
     public let key: String
     /// The server's certificate.
     let leaf: Certificate
+    /// The times between which the server's certificate is valid.
+    let validity: ClosedRange<Date>
 
     /// The largest file that is read, in bytes. A chain with its key has less than 20,000.
     static let sizeLimit = 1 << 20
 
     /// The time at which the certificate expires.
-    public var expiry: Date { leaf.notValidAfter }
+    public var expiry: Date { validity.upperBound }
 
     /// The certificates and the key.
     var pem: String { chain + key }
 
-    init(leaf: Certificate, chain: [Certificate], key: Certificate.PrivateKey) throws {
+    init(leaf: Certificate, chain: [Certificate], key: PrivateKey) throws(OpenSSLError) {
         self.leaf = leaf
-        self.chain = try chain.map { try $0.serializeAsPEM().pemString + "\n" }.joined()
-        self.key = try key.serializeAsPEM().pemString + "\n"
+        validity = try leaf.validity()
+        var text = ""
+        for certificate in chain { text += try certificate.pem() }
+        self.chain = text
+        self.key = try key.pem()
     }
 
     /// - Parameter pem: the certificates, the server's first, and the private key of the server's certificate.
     /// - Throws: an error that says what is wrong, if any of them is missing or damaged, or if they do not belong
     ///   together.
     init(pem: String) throws {
-        let documents = try PEMDocument.parseMultiple(pemString: pem)
-        let chain = try documents.filter { $0.discriminator == "CERTIFICATE" }.map { try Certificate(pemDocument: $0) }
+        let chain = try Certificate.all(inPEM: pem)
         guard let leaf = chain.first else { throw UnusablePEM("there is no certificate") }
-        guard let secret = documents.first(where: { $0.discriminator.hasSuffix("PRIVATE KEY") }) else {
-            throw UnusablePEM("there is no private key")
-        }
-        guard secret.discriminator != "ENCRYPTED PRIVATE KEY" else { throw UnusablePEM("the key has a password") }
-        let key = try Certificate.PrivateKey(pemDocument: secret)
-        guard key.publicKey == leaf.publicKey else { throw UnusablePEM("the key belongs to another certificate") }
+        guard pem.contains("PRIVATE KEY-----") else { throw UnusablePEM("there is no private key") }
+        let key = try PrivateKey(pem: pem)
+        guard leaf.belongs(to: key) else { throw UnusablePEM("the key belongs to another certificate") }
         try self.init(leaf: leaf, chain: chain, key: key)
+    }
+
+    public static func == (one: ServerCertificate, other: ServerCertificate) -> Bool {
+        one.chain == other.chain && one.key == other.key
     }
 }
 
@@ -106,7 +110,9 @@ public final class CertificateFiles: Sendable {
                 pem += String(decoding: try readFile(path, limit: ServerCertificate.sizeLimit), as: UTF8.self) + "\n"
             } catch { throw .unreadable(error) }
         }
-        do { return try ServerCertificate(pem: pem) } catch { throw .noPair(paths: paths, reason: "\(error)") }
+        do { return try ServerCertificate(pem: pem) } catch {
+            throw CertificateError(error) { .noPair(paths: paths, reason: $0) }
+        }
     }
 }
 
@@ -136,6 +142,13 @@ public enum CertificateError: Error, Sendable, Equatable, CustomStringConvertibl
     /// The files have no certificate, no key without a password, or they do not belong together.
     case noPair(paths: [String], reason: String)
     case notMade(String)
+    /// OpenSSL cannot be opened. The text says what to install.
+    case noOpenSSL(String)
+
+    /// - Parameter other: makes the error of a reason that lies in the certificate and not in the machine.
+    init(_ error: any Error, _ other: (String) -> CertificateError) {
+        self = if case OpenSSLError.missing = error { .noOpenSSL("\(error)") } else { other("\(error)") }
+    }
 
     public var description: String {
         switch self {
@@ -146,6 +159,7 @@ public enum CertificateError: Error, Sendable, Equatable, CustomStringConvertibl
         case .noPair(let paths, let reason):
             "\(paths.joined(separator: " and ")) must have a certificate in PEM and its private key without a password: \(reason)"
         case .notMade(let reason): "cannot make a certificate: \(reason)"
+        case .noOpenSSL(let reason): reason
         }
     }
 }
@@ -154,7 +168,7 @@ extension CertificateError: Refusal {
     public var kind: RefusalKind {
         switch self {
         case .unreadable(let error), .unwritable(let error): error.isAboutPath ? .configuration : .inputOutput
-        case .damaged, .noPair: .configuration
+        case .damaged, .noPair, .noOpenSSL: .configuration
         case .notMade: .inputOutput
         }
     }
@@ -168,6 +182,7 @@ extension CertificateError: Refusal {
         case .damaged: "authorityDamaged"
         case .noPair: "certificateNoPair"
         case .notMade: "certificateNotMade"
+        case .noOpenSSL: "noOpenSSL"
         }
     }
 }

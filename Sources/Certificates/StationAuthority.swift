@@ -1,12 +1,10 @@
 import Bookplate
-import Crypto
+import Cryptography
 import Foundation
 import Glibc
 import Synchronization
-import SwiftASN1
 import SystemCalls
 import SystemPackage
-import X509
 
 /// A certificate authority of this station alone, and the certificate of its web service that it has issued.
 ///
@@ -62,7 +60,7 @@ public final class StationAuthority: Sendable {
                 return current.certificate
             }
             let issuer = try issuer(&state, for: subjects, at: now)
-            let wanted = issuer.permitted(subjects)
+            let wanted = try Self.permitted(subjects, by: issuer)
             if let stored = try storedCertificate(by: issuer, for: wanted), now < stored.renewal {
                 state.current = (stored.certificate, subjects, stored.renewal)
                 return stored.certificate
@@ -80,7 +78,7 @@ public final class StationAuthority: Sendable {
         let now = now()
         return try state.withLock { state throws(CertificateError) in
             let issuer = try issuer(&state, for: subjects, at: now)
-            return AuthorityCertificate(of: issuer)
+            return issuer.shown
         }
     }
 
@@ -90,11 +88,15 @@ public final class StationAuthority: Sendable {
         let now = now()
         return try state.withLock { state throws(CertificateError) in
             let issuer = try issuer(&state, for: subjects, at: now)
-            let permitted = issuer.permitted(subjects)
+            let permitted = try Self.permitted(subjects, by: issuer)
             return (subjects.names + subjects.addresses).filter {
                 !(permitted.names + permitted.addresses).contains($0)
             }
         }
+    }
+
+    private static func permitted(_ subjects: Subjects, by issuer: Issuer) throws(CertificateError) -> Subjects {
+        do throws(OpenSSLError) { return try issuer.permitted(subjects) } catch { throw .notMade("\(error)") }
     }
 
     /// Opens the authority, or makes it.
@@ -107,8 +109,8 @@ public final class StationAuthority: Sendable {
             return stored
         }
         let made: String
-        do { made = try Issuer.make(for: subjects, from: start(now), for: Self.authorityValidity).pem } catch {
-            throw .notMade("\(error)")
+        do { made = try Issuer.make(for: subjects, from: start(now), for: Self.authorityValidity).pem() } catch {
+            throw CertificateError(error) { .notMade($0) }
         }
         // Of two programs that make an authority at the same time, the first wins, and both use its authority.
         let partial = authorityFile + ".new-\(UUID().uuidString)"
@@ -130,7 +132,9 @@ public final class StationAuthority: Sendable {
 
     private func storedIssuer() throws(CertificateError) -> Issuer? {
         guard let text = try text(of: authorityFile) else { return nil }
-        do { return try Issuer(pem: text) } catch { throw .damaged(path: authorityFile, reason: "\(error)") }
+        do { return try Issuer(pem: text) } catch {
+            throw CertificateError(error) { .damaged(path: authorityFile, reason: $0) }
+        }
     }
 
     /// Returns the stored certificate of the service; `nil` if it is missing, damaged, or for other names.
@@ -140,11 +144,10 @@ public final class StationAuthority: Sendable {
         guard let text = try text(of: serviceFile) else { return nil }
         do {
             let stored = try ServerCertificate(pem: text)
-            guard stored.leaf.issuer == issuer.certificate.subject,
-                issuer.certificate.publicKey.isValidSignature(stored.leaf.signature, for: stored.leaf),
-                try Subjects(of: stored.leaf) == subjects, stored.leaf.notValidBefore <= now()
+            guard stored.leaf.isIssued(by: issuer.certificate),
+                stored.leaf.has(.init(.subjectAltName, subjects.alternativeName)), stored.validity.lowerBound <= now()
             else { return nil }
-            return (stored, Self.renewal(of: stored.leaf))
+            return (stored, Self.renewal(of: stored))
         } catch {
             // It holds nothing that cannot be made again.
             return nil
@@ -156,19 +159,20 @@ public final class StationAuthority: Sendable {
     ) throws(CertificateError) -> (certificate: ServerCertificate, renewal: Date) {
         let certificate: ServerCertificate
         do {
-            let begin = max(start(now), issuer.certificate.notValidBefore)
+            let begin = max(start(now), issuer.validity.lowerBound)
             certificate = try issuer.issue(for: subjects, from: begin, for: Self.validity)
-        } catch { throw .notMade("\(error)") }
+        } catch { throw CertificateError(error) { .notMade($0) } }
         do throws(FileError) {
             try replaceFile(serviceFile, with: certificate.pem.utf8, mode: 0o600)
         } catch {
             onError(.unwritable(error))
         }
-        return (certificate, Self.renewal(of: certificate.leaf))
+        return (certificate, Self.renewal(of: certificate))
     }
 
-    private static func renewal(of leaf: Certificate) -> Date {
-        leaf.notValidAfter - leaf.notValidAfter.timeIntervalSince(leaf.notValidBefore) / 3
+    private static func renewal(of certificate: ServerCertificate) -> Date {
+        let validity = certificate.validity
+        return validity.upperBound - validity.upperBound.timeIntervalSince(validity.lowerBound) / 3
     }
 
     private func start(_ now: Date) -> Date { max(now, Self.epoch) - Self.leeway }
@@ -188,32 +192,39 @@ public struct Subjects: Sendable, Equatable {
     /// Host names in lower case, such as "shelf.local". Names without a dot are left out, except "localhost": a
     /// constraint to the name "dev" would permit every name in the top-level domain .dev.
     public var names: [String]
-    /// Addresses as text, such as "192.168.0.17".
+    /// IPv4 and IPv6 addresses as text, such as "192.168.0.17".
     public var addresses: [String]
 
-    /// Keeps the names and addresses sorted and each once.
+    /// Keeps the names and addresses sorted and each once. What is no name of a host (RFC 1123, 2.1) and no address is
+    /// left out.
     public init(names: some Sequence<String>, addresses: some Sequence<String>) {
-        self.names = Set(names.map { $0.lowercased() }.filter { $0 == "localhost" || $0.contains(".") }).sorted()
-        self.addresses = Set(addresses).sorted()
+        self.names = Set(names.map { $0.lowercased() }.filter(Self.isName)).sorted()
+        self.addresses = Set(addresses.filter(Self.isAddress)).sorted()
     }
 
-    /// The names and addresses in a certificate of the service.
-    fileprivate init(of certificate: Certificate) throws {
-        var (names, addresses): ([String], [String]) = ([], [])
-        for name in try certificate.extensions.subjectAlternativeNames ?? SubjectAlternativeNames() {
-            switch name {
-            case .dnsName(let name): names.append(name)
-            case .ipAddress(let bytes): addresses.append(AddressBytes.text(Array(bytes.bytes)))
-            // The service's certificates have no others.
-            default: break
+    private static func isName(_ text: String) -> Bool {
+        (text == "localhost" || text.contains(".")) && text.utf8.count <= 253
+            && text.utf8.allSatisfy { byte in
+                UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
+                    || [UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_")].contains(byte)
             }
-        }
-        self.init(names: names, addresses: addresses)
     }
 
-    fileprivate var generalNames: [GeneralName] {
-        names.map { .dnsName($0) }
-            + addresses.compactMap { AddressBytes($0) }.map { .ipAddress(ASN1OctetString(contentBytes: $0.bytes[...])) }
+    private static func isAddress(_ text: String) -> Bool {
+        var bytes = in6_addr()
+        return inet_pton(AF_INET, text, &bytes) == 1 || inet_pton(AF_INET6, text, &bytes) == 1
+    }
+
+    /// The names and addresses as a certificate of the service has them (RFC 5280, 4.2.1.6).
+    fileprivate var alternativeName: String {
+        (names.map { "DNS:\($0)" } + addresses.map { "IP:\($0)" }).joined(separator: ",")
+    }
+
+    /// The name by which people recognise the machine: its host name rather than "localhost". At most 64 characters
+    /// (RFC 5280, ub-common-name).
+    fileprivate var commonName: String {
+        let own = names.filter { $0 != "localhost" }
+        return String((own.min { $0.utf8.count < $1.utf8.count } ?? "station").prefix(40))
     }
 }
 
@@ -221,27 +232,22 @@ public struct Subjects: Sendable, Equatable {
 public struct AuthorityCertificate: Sendable, Equatable {
     /// The certificate in DER (X.690).
     public let der: [UInt8]
+    /// The certificate in PEM (RFC 7468).
+    public let pem: String
 
     /// - Throws: an error if the bytes are not a certificate.
-    public init(der: [UInt8]) throws {
-        _ = try Certificate(derEncoded: der)
-        self.der = der
-    }
-
-    fileprivate init(of issuer: Issuer) { der = issuer.der }
+    public init(der: [UInt8]) throws { try self.init(Certificate(der: der)) }
 
     /// - Parameter pem: PEM text whose first certificate is the authority's.
     /// - Throws: an error if there is none.
     public init(pem: String) throws {
-        let documents = try PEMDocument.parseMultiple(pemString: pem)
-        guard let first = documents.first(where: { $0.discriminator == "CERTIFICATE" }) else {
-            throw UnusablePEM("there is no certificate")
-        }
-        try self.init(der: first.derBytes)
+        guard let first = try Certificate.all(inPEM: pem).first else { throw UnusablePEM("there is no certificate") }
+        try self.init(first)
     }
 
-    /// The certificate in PEM (RFC 7468).
-    public var pem: String { PEMDocument(type: "CERTIFICATE", derBytes: der).pemString + "\n" }
+    fileprivate init(_ certificate: Certificate) throws(OpenSSLError) {
+        (der, pem) = (try certificate.der(), try certificate.pem())
+    }
 
     /// The SHA-256 hash of the certificate, as phones and browsers show it: "3F 0A …".
     public var fingerprint: String {
@@ -255,7 +261,7 @@ public struct AuthorityCertificate: Sendable, Equatable {
             .joined(separator: " ")
     }
 
-    private var hash: [UInt8] { Array(SHA256.hash(data: der)) }
+    private var hash: [UInt8] { SHA256.hash(der) }
 
     static func word(_ bits: UInt16) -> String {
         let (consonants, vowels) = (Array("bdfghjklmnprstvz"), Array("aiou"))
@@ -269,149 +275,92 @@ public struct AuthorityCertificate: Sendable, Equatable {
 /// The authority with its key.
 private struct Issuer {
     let certificate: Certificate
-    let der: [UInt8]
-    private let key: P256.Signing.PrivateKey
-    /// The domains for whose names the authority may issue certificates.
-    private let domains: [String]
+    let shown: AuthorityCertificate
+    let validity: ClosedRange<Date>
+    private let key: PrivateKey
 
-    private init(certificate: Certificate, der: [UInt8], key: P256.Signing.PrivateKey) throws {
-        (self.certificate, self.der, self.key) = (certificate, der, key)
-        domains = try certificate.extensions.nameConstraints.map { Array($0.permittedDNSDomains) } ?? []
+    private init(certificate: Certificate, key: PrivateKey) throws(OpenSSLError) {
+        (self.certificate, self.key) = (certificate, key)
+        (shown, validity) = (try AuthorityCertificate(certificate), try certificate.validity())
     }
 
     /// - Parameter pem: the certificate and its key.
     /// - Throws: an error that says what is wrong, if they are damaged or do not belong together.
     init(pem: String) throws {
-        let documents = try PEMDocument.parseMultiple(pemString: pem)
-        guard let first = documents.first(where: { $0.discriminator == "CERTIFICATE" }), let last = documents.last
-        else {
+        guard let certificate = try Certificate.all(inPEM: pem).first else {
             throw UnusablePEM("there is no certificate")
         }
-        let (certificate, key) = (
-            try Certificate(pemDocument: first), try P256.Signing.PrivateKey(derRepresentation: last.derBytes)
-        )
-        guard certificate.publicKey == Certificate.PublicKey(key.publicKey) else {
-            throw UnusablePEM("the key belongs to another certificate")
-        }
-        try self.init(certificate: certificate, der: first.derBytes, key: key)
+        let key = try PrivateKey(pem: pem)
+        guard certificate.belongs(to: key) else { throw UnusablePEM("the key belongs to another certificate") }
+        try self.init(certificate: certificate, key: key)
     }
 
-    var pem: String {
-        PEMDocument(type: "CERTIFICATE", derBytes: der).pemString + "\n" + key.pemRepresentation + "\n"
-    }
+    func pem() throws(OpenSSLError) -> String { shown.pem + (try key.pem()) }
 
-    static func make(for subjects: Subjects, from start: Date, for validity: TimeInterval) throws -> Issuer {
-        let key = P256.Signing.PrivateKey()
-        let name = try DistinguishedName {
-            OrganizationName("Bookplate")
-            CommonName("Bookplate of \(subjects.commonName)")
-        }
+    /// The ranges of addresses that are used within houses, with their masks: loopback, private networks, and those that
+    /// devices give themselves (RFC 1122, 1918, 3927, 4193, 4291, and 6598, which Tailscale uses).
+    private static let houseRanges = [
+        "127.0.0.0/255.0.0.0", "10.0.0.0/255.0.0.0", "172.16.0.0/255.240.0.0", "192.168.0.0/255.255.0.0",
+        "169.254.0.0/255.255.0.0", "100.64.0.0/255.192.0.0", "::1/ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff",
+        "fc00::/fe00::", "fe80::/ffc0::",
+    ]
+
+    static func make(
+        for subjects: Subjects, from start: Date, for validity: TimeInterval
+    ) throws(OpenSSLError) -> Issuer {
+        let key = try PrivateKey()
         let names = Set(subjects.names.filter { !$0.hasSuffix(".local") } + ["local", "localhost"]).sorted()
-        let certificate = try Certificate(
-            version: .v3, serialNumber: Certificate.SerialNumber(), publicKey: .init(key.publicKey),
-            notValidBefore: start, notValidAfter: start + validity, issuer: name, subject: name,
-            signatureAlgorithm: .ecdsaWithSHA256,
-            extensions: try Certificate.Extensions {
-                Critical(BasicConstraints.isCertificateAuthority(maxPathLength: 0))
-                Critical(KeyUsage(keyCertSign: true))
+        let permitted = names.map { "permitted;DNS:\($0)" } + houseRanges.map { "permitted;IP:\($0)" }
+        let certificate = try Certificate.make(
+            subject: ["O": "Bookplate", "CN": "Bookplate of \(subjects.commonName)"], key: key,
+            validity: start...start + validity,
+            extensions: [
+                .init(.basicConstraints, "critical,CA:TRUE,pathlen:0"),
+                .init(.keyUsage, "critical,keyCertSign"),
                 // It limits what is issued, too: no e-mail, no programs, no clients.
-                try ExtendedKeyUsage([.serverAuth])
-                Critical(
-                    NameConstraints(
-                        permittedDNSDomains: names,
-                        permittedIPRanges: HouseRange.all.map { ASN1OctetString(contentBytes: $0.constraint[...]) }))
-                SubjectKeyIdentifier(hash: .init(key.publicKey))
-            },
-            issuerPrivateKey: .init(key))
-        return try Issuer(certificate: certificate, der: try certificate.serializeAsPEM().derBytes, key: key)
+                .init(.extendedKeyUsage, "serverAuth"),
+                .init(.nameConstraints, "critical," + permitted.joined(separator: ",")),
+                .init(.subjectKeyIdentifier, "hash"),
+            ], issuer: nil)
+        return try Issuer(certificate: certificate, key: key)
     }
 
     /// Returns the subjects that the authority's constraints permit. A certificate with any other would be refused as a
     /// whole.
-    func permitted(_ subjects: Subjects) -> Subjects {
-        Subjects(
-            names: subjects.names.filter { name in domains.contains { name == $0 || name.hasSuffix("." + $0) } },
-            addresses: subjects.addresses.filter { text in
-                AddressBytes(text).map { address in HouseRange.all.contains { $0.contains(address) } } ?? false
-            })
-    }
-
-    func issue(for subjects: Subjects, from start: Date, for validity: TimeInterval) throws -> ServerCertificate {
-        let leafKey = P256.Signing.PrivateKey()
-        let leaf = try Certificate(
-            version: .v3, serialNumber: Certificate.SerialNumber(), publicKey: .init(leafKey.publicKey),
-            notValidBefore: start, notValidAfter: min(start + validity, certificate.notValidAfter),
-            issuer: certificate.subject, subject: try DistinguishedName { CommonName(subjects.commonName) },
-            signatureAlgorithm: .ecdsaWithSHA256,
-            extensions: try Certificate.Extensions {
-                Critical(BasicConstraints.notCertificateAuthority)
-                Critical(KeyUsage(digitalSignature: true))
-                try ExtendedKeyUsage([.serverAuth])
-                SubjectAlternativeNames(subjects.generalNames)
-                SubjectKeyIdentifier(hash: .init(leafKey.publicKey))
-                AuthorityKeyIdentifier(
-                    keyIdentifier: try certificate.extensions.subjectKeyIdentifier?.keyIdentifier)
-            },
-            issuerPrivateKey: .init(key))
-        return try ServerCertificate(leaf: leaf, chain: [leaf], key: .init(leafKey))
-    }
-}
-
-extension Subjects {
-    /// The name by which people recognise the machine: its host name rather than "localhost". At most 64 characters
-    /// (RFC 5280, ub-common-name).
-    fileprivate var commonName: String {
-        let own = names.filter { $0 != "localhost" }
-        return String((own.min { $0.utf8.count < $1.utf8.count } ?? "station").prefix(40))
-    }
-}
-
-/// The bytes of an IPv4 or IPv6 address.
-private struct AddressBytes: Equatable {
-    let bytes: [UInt8]
-
-    init?(_ text: String) {
-        var (four, six) = (in_addr(), in6_addr())
-        if inet_pton(AF_INET, text, &four) == 1 {
-            bytes = withUnsafeBytes(of: &four) { Array($0) }
-        } else if inet_pton(AF_INET6, text, &six) == 1 {
-            bytes = withUnsafeBytes(of: &six) { Array($0) }
-        } else {
-            return nil
+    func permitted(_ subjects: Subjects) throws(OpenSSLError) -> Subjects {
+        var permitted = Subjects(names: [], addresses: [])
+        for name in subjects.names where try permits(Subjects(names: [name], addresses: [])) {
+            permitted.names.append(name)
         }
+        for address in subjects.addresses where try permits(Subjects(names: [], addresses: [address])) {
+            permitted.addresses.append(address)
+        }
+        return permitted
     }
 
-    static func text(_ bytes: [UInt8]) -> String {
-        var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
-        let family = bytes.count == 4 ? AF_INET : AF_INET6
-        guard bytes.count == 4 || bytes.count == 16, inet_ntop(family, bytes, &text, socklen_t(text.count)) != nil
-        else { return "" }
-        return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    }
-}
-
-/// A range of addresses that are used within houses: loopback, private networks, and those that devices give themselves
-/// (RFC 1122, 1918, 3927, 4193, 4291, and 6598, which Tailscale uses).
-private struct HouseRange {
-    let address: [UInt8]
-    let prefix: Int
-
-    static let all: [HouseRange] = [
-        ("127.0.0.0", 8), ("10.0.0.0", 8), ("172.16.0.0", 12), ("192.168.0.0", 16), ("169.254.0.0", 16),
-        ("100.64.0.0", 10), ("::1", 128), ("fc00::", 7), ("fe80::", 10),
-    ].compactMap { text, prefix in
-        AddressBytes(text).map { HouseRange(address: $0.bytes, prefix: prefix) }
+    /// Asks OpenSSL, as a browser would, with a certificate that nobody gets.
+    private func permits(_ subjects: Subjects) throws(OpenSSLError) -> Bool {
+        let trial = try Certificate.make(
+            subject: [:], key: key, validity: validity,
+            extensions: [.init(.subjectAltName, subjects.alternativeName)], issuer: (certificate, key))
+        return certificate.permitsNames(of: trial)
     }
 
-    private var mask: [UInt8] {
-        address.indices.map { index in UInt8(truncatingIfNeeded: 0xFF00 >> min(8, max(0, prefix - index * 8))) }
-    }
-
-    /// The address and its mask, as a name constraint has them (RFC 5280, 4.2.1.10).
-    var constraint: [UInt8] { address + mask }
-
-    func contains(_ other: AddressBytes) -> Bool {
-        other.bytes.count == address.count
-            && zip(zip(other.bytes, mask), address).allSatisfy { $0.0 & $0.1 == $1 }
+    func issue(
+        for subjects: Subjects, from start: Date, for validity: TimeInterval
+    ) throws(OpenSSLError) -> ServerCertificate {
+        let leafKey = try PrivateKey()
+        let end = min(start + validity, self.validity.upperBound)
+        let leaf = try Certificate.make(
+            subject: ["CN": subjects.commonName], key: leafKey, validity: min(start, end)...end,
+            extensions: [
+                .init(.basicConstraints, "critical,CA:FALSE"),
+                .init(.keyUsage, "critical,digitalSignature"),
+                .init(.extendedKeyUsage, "serverAuth"),
+                .init(.subjectAltName, subjects.alternativeName),
+                .init(.subjectKeyIdentifier, "hash"),
+                .init(.authorityKeyIdentifier, "keyid:always"),
+            ], issuer: (certificate, key))
+        return try ServerCertificate(leaf: leaf, chain: [leaf], key: leafKey)
     }
 }

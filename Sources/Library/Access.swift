@@ -1,7 +1,7 @@
 import Async
 import Bookplate
 import CCrypt
-import Crypto
+import Cryptography
 import Dispatch
 import FoundationEssentials
 import GRDB
@@ -281,7 +281,7 @@ actor CodeCheckQueue {
 enum Secret {
     /// Returns the SHA-256 hash of a random secret, as it is stored. Nobody can guess a secret from its hash. A code
     /// that a person chose is easier to guess, so it needs a slow hash.
-    static func hash(of secret: String) -> Data { Data(SHA256.hash(data: Data(secret.utf8))) }
+    static func hash(of secret: String) -> Data { Data(SHA256.hash(secret.utf8)) }
 
     /// Returns random bytes from the kernel in hexadecimal, with two digits per byte.
     static func random(bytes: Int) -> String {

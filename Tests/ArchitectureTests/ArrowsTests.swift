@@ -9,7 +9,8 @@ private let arrows: [String: Set<String>] = [
     "Capture": [
         "Bookplate", "SystemPackage", "SystemCalls", "CTurboJPEG", "CPNG", "CWebP", "CHeif", "CV4L2", "CInput",
     ],
-    "Certificates": ["Bookplate", "SystemCalls", "SystemPackage", "Crypto", "X509", "SwiftASN1"],
+    "Certificates": ["Bookplate", "SystemCalls", "SystemPackage", "Cryptography"],
+    "Cryptography": ["COpenSSL", "CSHA2"],
     "Decoder": ["Bookplate", "CZBar"],
     "SystemCalls": ["SystemPackage"],
     "Processes": ["CProcess", "SystemPackage", "SystemCalls"],
@@ -17,7 +18,7 @@ private let arrows: [String: Set<String>] = [
     "HTTP": ["Bookplate", "CCurl"],
     "Lookup": ["Bookplate", "SystemCalls", "HTTP", "CZlib", "CXML", "GRDB", "SystemPackage"],
     "Hub": ["Bookplate", "SystemCalls", "HTTP"],
-    "Library": ["Bookplate", "Async", "SystemCalls", "GRDB", "CCrypt", "Crypto", "SystemPackage"],
+    "Library": ["Bookplate", "Async", "SystemCalls", "GRDB", "CCrypt", "Cryptography", "SystemPackage"],
     "Exchange": ["Bookplate"],
     "Async": [],
     "Station": ["Bookplate", "Async"],
@@ -25,8 +26,8 @@ private let arrows: [String: Set<String>] = [
         "Bookplate", "Async", "Station", "SystemPackage", "SystemCalls", "Processes", "AsyncAlgorithms",
     ],
     "Kiosk": [
-        "Bookplate", "Async", "Station", "CZlib", "CQREncode", "Hummingbird", "HummingbirdCore", "Mustache", "NIOCore",
-        "NIOHTTP1", "NIOSSL", "Crypto", "Logging", "ServiceLifecycle",
+        "Bookplate", "Async", "Station", "Cryptography", "CZlib", "CQREncode", "Hummingbird", "HummingbirdCore",
+        "Mustache", "NIOCore", "NIOHTTP1", "Logging", "ServiceLifecycle",
     ],
     "ScanCommand": [
         "Bookplate", "Async", "Capture", "Certificates", "Decoder", "PrintedText", "Processes", "Lookup", "Library",

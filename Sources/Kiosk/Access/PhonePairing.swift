@@ -1,5 +1,5 @@
 import Bookplate
-import Crypto
+import Cryptography
 import FoundationEssentials
 import Hummingbird
 import Synchronization
@@ -13,15 +13,14 @@ final class PhoneInvitations: Sendable {
     /// The maximum number of invitations. If there are more, the oldest ends.
     private static let limit = 16
 
-    private let open = Mutex<[(hash: SHA256Digest, end: Date)]>([])
+    private let open = Mutex<[(hash: [UInt8], end: Date)]>([])
 
     /// Makes an invitation.
     ///
-    /// - Returns: its token: 128 random bits in hexadecimal.
+    /// - Returns: its token: a random number of 128 bits in hexadecimal.
     func make(at now: Date) -> String {
-        let token = SymmetricKey(size: .bits128).withUnsafeBytes { bytes in
-            bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-        }
+        // The first digit is not 0, so all tokens have the same length.
+        let token = String(UInt128.random(in: 1 << 124 ... .max), radix: 16)
         restore(token, at: now)
         return token
     }
@@ -42,7 +41,7 @@ final class PhoneInvitations: Sendable {
         let hash = Self.hash(token)
         return open.withLock { open in
             open.removeAll { $0.end <= now }
-            // The comparison of digests takes the same time wherever they differ.
+            // Hashes are compared, so the time that this takes says nothing about the tokens.
             guard let index = open.firstIndex(where: { $0.hash == hash }) else { return false }
             open.remove(at: index)
             return true
@@ -52,7 +51,7 @@ final class PhoneInvitations: Sendable {
     /// Ends all invitations.
     func endAll() { open.withLock { $0 = [] } }
 
-    private static func hash(_ token: String) -> SHA256Digest { SHA256.hash(data: Data(token.utf8)) }
+    private static func hash(_ token: String) -> [UInt8] { SHA256.hash(token.utf8) }
 }
 
 /// The page that an invitation opens on a phone. It redeems the invitation and leads to the Scan page with the phone's

@@ -1,5 +1,5 @@
 import Bookplate
-import Crypto
+import Cryptography
 import FoundationEssentials
 import Hummingbird
 import Station
@@ -118,7 +118,7 @@ extension ID<QueueItem> {
     ///
     /// - Parameter number: the number of this book among the books with the same ISBN in the photo, from 0.
     fileprivate init(of isbn: ISBN, number: Int, askedBy request: ID<QueueItem>) {
-        var bytes = Array(SHA256.hash(data: Array("\(request.rawValue) \(isbn.digits) \(number)".utf8)).prefix(16))
+        var bytes = Array(SHA256.hash("\(request.rawValue) \(isbn.digits) \(number)".utf8).prefix(16))
         bytes[6] = bytes[6] & 0x0F | 0x80
         bytes[8] = bytes[8] & 0x3F | 0x80
         let uuid = bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }

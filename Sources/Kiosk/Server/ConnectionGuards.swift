@@ -3,7 +3,6 @@ import HummingbirdCore
 import Logging
 import NIOCore
 import NIOHTTP1
-import NIOSSL
 
 /// A connection that Hummingbird serves, with the guards added to it.
 struct GuardedChannel: ServerChildChannel {
@@ -35,7 +34,7 @@ struct GuardedChannel: ServerChildChannel {
         connections.add(channel)
         return channel.eventLoop.makeCompletedFuture {
             guard let contexts else { return }
-            try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: try contexts.current()))
+            try channel.pipeline.syncOperations.addHandler(TLSServerHandler(try contexts.current()))
         }.flatMap {
             base.setup(channel: channel, logger: logger)
         }.flatMapThrowing { value in
@@ -43,7 +42,7 @@ struct GuardedChannel: ServerChildChannel {
             let head = HeadGuard(limits: limits, logger: logger)
             // Its time limits begin now, so they hold for the handshake too.
             let position: ChannelPipeline.SynchronousOperations.Position =
-                if contexts == nil { .first } else { .after(try pipeline.handler(type: NIOSSLServerHandler.self)) }
+                if contexts == nil { .first } else { .after(try pipeline.handler(type: TLSServerHandler.self)) }
             try pipeline.addHandler(head, position: position)
             let parser = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
             try pipeline.addHandler(

@@ -1,8 +1,8 @@
 import Bookplate
+import Cryptography
 import Hummingbird
 import HummingbirdCore
 import NIOCore
-import NIOSSL
 import Synchronization
 
 /// The port on which the service speaks https beside its port for plain http, and its certificate.
@@ -64,30 +64,19 @@ public struct ListeningPorts: Sendable, Equatable {
 /// Makes the TLS context of each new connection. The same one is used until the certificate changes.
 final class TLSContexts: Sendable {
     private let certificate: @Sendable () throws -> KioskTLS.Certificate
-    private let made = Mutex<(certificate: KioskTLS.Certificate, context: NIOSSLContext)?>(nil)
+    private let made = Mutex<(certificate: KioskTLS.Certificate, context: TLSContext)?>(nil)
 
     init(_ tls: KioskTLS) { certificate = tls.certificate }
 
     /// Returns the context for a connection that begins now.
-    func current() throws -> NIOSSLContext {
+    func current() throws -> TLSContext {
         let certificate = try certificate()
         return try made.withLock { made in
             if let made, made.certificate == certificate { return made.context }
-            let context = try Self.make(certificate)
+            let context = try TLSContext(chain: certificate.chain, key: certificate.key)
             made = (certificate, context)
             return context
         }
-    }
-
-    private static func make(_ certificate: KioskTLS.Certificate) throws -> NIOSSLContext {
-        let chain = try NIOSSLCertificate.fromPEMBytes(Array(certificate.chain.utf8))
-        let key = try NIOSSLPrivateKey(bytes: Array(certificate.key.utf8), format: .pem)
-        var configuration = TLSConfiguration.makeServerConfiguration(
-            certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
-        // Older versions are no longer used (RFC 8996).
-        configuration.minimumTLSVersion = .tlsv12
-        configuration.applicationProtocols = ["http/1.1"]
-        return try NIOSSLContext(configuration: configuration)
     }
 }
 

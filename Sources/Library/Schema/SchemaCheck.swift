@@ -1,5 +1,5 @@
 import Bookplate
-import Crypto
+import Cryptography
 import GRDB
 import Synchronization
 
@@ -69,9 +69,7 @@ struct SchemaCheck {
     }
 
     /// The hash of ``fingerprint``; see ``newest``.
-    var digest: String {
-        Array(SHA256.hash(data: Array(fingerprint.utf8))).hexadecimal
-    }
+    var digest: String { SHA256.hash(fingerprint.utf8).hexadecimal }
 
     /// The schema that was last found to be sound, as it is stored. A process that opens the same schema again does not
     /// compute the hash again.
