@@ -4,6 +4,7 @@
 //
 // The functions below the table are here because Swift imports neither variadic functions nor function-like macros.
 #include <dlfcn.h>
+#include <stdint.h>
 #include <openssl/bio.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
@@ -70,7 +71,7 @@ static inline int copenssl_add_to_chain(const struct copenssl *table, SSL_CTX *c
 static inline int copenssl_choose_http(
     SSL *session, const unsigned char **chosen, unsigned char *length, const unsigned char *offered, unsigned int count,
     void *context) {
-    static const unsigned char http[] = "\x08http/1.1";
+    static const uint8_t http[] = "\x08http/1.1";
     const struct copenssl *table = (const struct copenssl *)context;
     (void)session;
     int found = table->SSL_select_next_proto((unsigned char **)chosen, length, http, sizeof http - 1, offered, count);

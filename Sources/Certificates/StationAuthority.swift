@@ -297,8 +297,8 @@ private struct Issuer {
 
     func pem() throws(OpenSSLError) -> String { shown.pem + (try key.pem()) }
 
-    /// The ranges of addresses that are used within houses, with their masks: loopback, private networks, and those that
-    /// devices give themselves (RFC 1122, 1918, 3927, 4193, 4291, and 6598, which Tailscale uses).
+    /// The ranges of addresses that are used within houses, with their masks: loopback, private networks, and those
+    /// that devices give themselves (RFC 1122, 1918, 3927, 4193, 4291, and 6598, which Tailscale uses).
     private static let houseRanges = [
         "127.0.0.0/255.0.0.0", "10.0.0.0/255.0.0.0", "172.16.0.0/255.240.0.0", "192.168.0.0/255.255.0.0",
         "169.254.0.0/255.255.0.0", "100.64.0.0/255.192.0.0", "::1/ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff",

@@ -124,13 +124,13 @@ public final class Certificate: @unchecked Sendable {
         return Date(timeIntervalSince1970: TimeInterval(timegm(&parts)))
     }
 
-    /// Whether the private key is the one to this certificate.
+    /// Checks that the private key is the one to this certificate.
     public func belongs(to key: PrivateKey) -> Bool {
         defer { ssl.table.pointee.ERR_clear_error() }
         return ssl.table.pointee.X509_check_private_key(pointer, key.pointer) == 1
     }
 
-    /// Whether the certificate names this authority as its issuer and has its signature.
+    /// Checks that the certificate names this authority as its issuer and has its signature.
     public func isIssued(by authority: Certificate) -> Bool {
         let functions = ssl.table.pointee
         defer { functions.ERR_clear_error() }
@@ -139,7 +139,7 @@ public final class Certificate: @unchecked Sendable {
             && functions.X509_verify(pointer, functions.X509_get0_pubkey(authority.pointer)) == 1
     }
 
-    /// Whether the certificate has this extension with this value.
+    /// Checks that the certificate has this extension with this value.
     public func has(_ wanted: Extension) -> Bool {
         let functions = ssl.table.pointee
         defer { functions.ERR_clear_error() }
@@ -151,7 +151,7 @@ public final class Certificate: @unchecked Sendable {
             functions.X509_EXTENSION_get_data(own), functions.X509_EXTENSION_get_data(other)) == 0
     }
 
-    /// Whether the name constraints of this authority (RFC 5280, 4.2.1.10) permit all names of a certificate.
+    /// Checks that the name constraints of this authority (RFC 5280, 4.2.1.10) permit all names of a certificate.
     public func permitsNames(of certificate: Certificate) -> Bool {
         let functions = ssl.table.pointee
         defer { functions.ERR_clear_error() }

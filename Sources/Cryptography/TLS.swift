@@ -58,7 +58,7 @@ public struct TLSSession: ~Copyable {
 
     private var table: UnsafePointer<copenssl> { context.ssl.table }
 
-    /// Whether the handshake is complete, so that the server may send.
+    /// True once the handshake is complete, so that the server may send.
     public var isEstablished: Bool { table.pointee.SSL_is_init_finished(session) == 1 }
 
     /// Takes bytes that the client has sent.

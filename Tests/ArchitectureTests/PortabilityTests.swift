@@ -49,6 +49,7 @@ private let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().d
         let aligned = [
             // These were allocated as what they are.
             "bytes.bindMemory(to: pollfd.self)", "name.assumingMemoryBound(to: sockaddr.self)",
+            "isEncrypted?.assumingMemoryBound(to: Bool.self)", "$0.assumingMemoryBound(to: NAME_CONSTRAINTS.self)",
         ]
         for line in try Self.lines(matching: /\.load\((?:fromByteOffset|as)|bindMemory\(|assumingMemoryBound\(/) {
             let isKnown = aligned.contains { line.text.contains($0) }

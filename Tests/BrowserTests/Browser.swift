@@ -75,7 +75,8 @@ final class Browser: Sendable {
         try await browser.end()
     }
 
-    private func end() async throws {
+    /// Ends the browser and its driver.
+    func end() async throws {
         try await driver.end()
         // Processes started on a thread of Dispatch inherit its signal mask, in which SIGTERM is blocked.
         kill(process.processIdentifier, SIGKILL)
@@ -195,7 +196,6 @@ final class Browser: Sendable {
         for key in keys {
             actions.append(["type": "keyDown", "value": String(key)])
             actions.append(["type": "keyUp", "value": String(key)])
-            if pause > 0 { actions.append(["type": "pause", "duration": pause]) }
         }
         try await duringKeyClock(step: max(1, pause)) {
             try await driver.command(

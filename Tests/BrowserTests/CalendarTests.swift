@@ -74,8 +74,8 @@ extension `In a browser` {
             try await visit(
                 "books/BOOK", on: .laptop,
                 prepare: { kiosk in
-                    try kiosk.scan("library", "add", "--title", "The Dispossessed", "--pages", "382")
-                    try kiosk.scan("reading", "page", "The Dispossessed", "145")
+                    try await kiosk.scan("library", "add", "--title", "The Dispossessed", "--pages", "382")
+                    try await kiosk.scan("reading", "page", "The Dispossessed", "145")
                     return try await kiosk.book("Dispossessed")
                 }, body)
         }

@@ -46,9 +46,9 @@ extension `In a browser` {
                 try await browser.wait("the clock", until: "document.getElementById('stop-session')")
                 try await browser.click("#stop-session")
                 try await browser.wait("the sheet", until: "document.getElementById('stop-sheet').open")
-                try kiosk.scan("session", "stop", "--force")
-                try kiosk.scan("library", "add", "--title", "Emma", "--pages", "300")
-                try kiosk.scan("session", "start", "Emma")
+                try await kiosk.scan("session", "stop", "--force")
+                try await kiosk.scan("library", "add", "--title", "Emma", "--pages", "300")
+                try await kiosk.scan("session", "start", "Emma")
                 try await browser.type("212" + Keys.enter)
                 try await browser.wait("warned", until: "\(Self.wrong)?.includes('already ended')")
                 let running = try await kiosk.ask("GET", "/api/session", nil) as? [String: Any]
@@ -57,7 +57,7 @@ extension `In a browser` {
         }
 
         private func book(_ kiosk: KioskProcess) async throws -> String {
-            try kiosk.scan("library", "add", "--title", "Dune", "--publisher", "Ace", "--pages", "412")
+            try await kiosk.scan("library", "add", "--title", "Dune", "--publisher", "Ace", "--pages", "412")
             return try await kiosk.book("Dune")
         }
 

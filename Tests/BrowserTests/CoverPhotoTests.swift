@@ -58,7 +58,7 @@ extension `In a browser` {
 
         @Test func `is cropped and turned before it is stored, and again afterwards`() async throws {
             try await visit("library") { kiosk, browser, _ in
-                try kiosk.scan("library", "add", "--title", "The Dispossessed")
+                try await kiosk.scan("library", "add", "--title", "The Dispossessed")
                 try await browser.wait("the book", until: "document.querySelector('main a[href^=\"/books/\"]')")
                 let book: String? = try await browser.value("document.querySelector('main a[href^=\"/books/\"]').href")
                 try await browser.open(try #require(book))

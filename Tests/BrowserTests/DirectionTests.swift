@@ -42,7 +42,7 @@ extension `In a browser` {
             """
 
         private static func prepare(_ kiosk: KioskProcess) async throws -> String {
-            try kiosk.scan(
+            try await kiosk.scan(
                 "library", "add", "--title", title, "--author", author, "--pages", "300", "--tag", tag, "--shelf", shelf
             )
             let book = try await kiosk.book("")
@@ -57,7 +57,7 @@ extension `In a browser` {
             try await kiosk.ask("POST", "/api/books/\(book)/notes", ["text": word])
             try await kiosk.ask("POST", "/api/books/\(book)/notes", ["text": word, "kind": "discussion"])
             try await kiosk.ask("POST", "/api/books/\(book)/quotes", ["text": word, "page": 3])
-            try kiosk.scan("library", "add", "--title", title, "--author", author)
+            try await kiosk.scan("library", "add", "--title", title, "--author", author)
             let read = try await kiosk.book("")
             try await kiosk.ask("PUT", "/api/books/\(read)/status", ["status": "read"])
             let row = try #require(

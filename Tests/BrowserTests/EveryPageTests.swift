@@ -112,16 +112,16 @@ extension `In a browser` {
 
 /// Fills the library with data for every page, and returns the id of the book being read.
 func household(_ kiosk: KioskProcess) async throws -> String {
-    try kiosk.scan("import", KioskProcess.root.appendingPathComponent("samples/exports/goodreads.csv").path)
-    try kiosk.scan(
+    try await kiosk.scan("import", KioskProcess.root.appendingPathComponent("samples/exports/goodreads.csv").path)
+    try await kiosk.scan(
         "library", "add", "--title", "Emma", "--author", "Jane Austen", "--isbn", "9780141439587", "--wishlist")
-    try kiosk.scan(
+    try await kiosk.scan(
         "library", "add", "--title", "The Dispossessed", "--author", "Ursula K. Le Guin", "--pages", "382", "--tag",
         "sf", "--shelf", "Living room")
-    try kiosk.scan("reading", "page", "The Dispossessed", "145")
-    try kiosk.scan("note", "add", "The Dispossessed", "A wall, and what it shuts out.")
-    try kiosk.scan("session", "start", "The Dispossessed")
+    try await kiosk.scan("reading", "page", "The Dispossessed", "145")
+    try await kiosk.scan("note", "add", "The Dispossessed", "A wall, and what it shuts out.")
+    try await kiosk.scan("session", "start", "The Dispossessed")
     // Waits in the queue.
-    try kiosk.scan("--isbn", "9780141439518", giving: 4)
+    try await kiosk.scan("--isbn", "9780141439518", giving: 4)
     return try await kiosk.book("Dispossessed")
 }

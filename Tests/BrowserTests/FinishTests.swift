@@ -74,11 +74,11 @@ extension `In a browser` {
         /// Adds two volumes of a series, of which the first is being read.
         private func series(_ kiosk: KioskProcess) async throws -> String {
             for (title, number) in [("A Wizard of Earthsea", "1"), ("The Tombs of Atuan", "2")] {
-                try kiosk.scan(
+                try await kiosk.scan(
                     "library", "add", "--title", title, "--author", "Ursula K. Le Guin", "--pages", "205", "--series",
                     "Earthsea", "--series-number", number)
             }
-            try kiosk.scan("reading", "page", "A Wizard of Earthsea", "145")
+            try await kiosk.scan("reading", "page", "A Wizard of Earthsea", "145")
             return try await kiosk.book("Wizard")
         }
     }
@@ -150,9 +150,9 @@ extension `In a browser` {
             for (title, pages, rating) in [
                 ("Emma", "474", "4.5"), ("Persuasion", "413", "3.75"), ("Sanditon", "90", ""),
             ] {
-                try kiosk.scan("library", "add", "--title", title, "--author", "Jane Austen", "--pages", pages)
+                try await kiosk.scan("library", "add", "--title", title, "--author", "Jane Austen", "--pages", pages)
                 guard !rating.isEmpty else { continue }
-                try kiosk.scan("reading", "finish", title, "--rating", rating)
+                try await kiosk.scan("reading", "finish", title, "--rating", rating)
             }
             let book = try await kiosk.book("Sanditon")
             let start = ISO8601DateFormatter().string(from: Date().addingTimeInterval(-7_200))

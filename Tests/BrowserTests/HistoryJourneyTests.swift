@@ -131,11 +131,11 @@ extension `In a browser` {
             try await visit(
                 "books/BOOK", on: .laptop, excused: excused,
                 prepare: { kiosk in
-                    try kiosk.scan(
+                    try await kiosk.scan(
                         "library", "add", "--title", "The Dispossessed", "--author", "Ursula K. Le Guin", "--pages",
                         "382")
-                    try kiosk.scan("reading", "page", "The Dispossessed", "14")
-                    try kiosk.scan("reading", "page", "The Dispossessed", "145")
+                    try await kiosk.scan("reading", "page", "The Dispossessed", "14")
+                    try await kiosk.scan("reading", "page", "The Dispossessed", "145")
                     return try await kiosk.book("Dispossessed")
                 }, body)
         }

@@ -104,7 +104,7 @@ extension `In a browser` {
                 #expect(try await kiosk.titles().count == 8)
 
                 // Our own JSON changes nothing in the library that it came from.
-                try kiosk.scan("export", "json", "--to", scratch.path + "/own.json")
+                try await kiosk.scan("export", "json", "--to", scratch.path + "/own.json")
                 try await browser.click("#import-discard")
                 try await browser.wait("the choice", until: "document.getElementById('import-file')")
                 try await give(scratch.path + "/own.json", to: browser)

@@ -213,7 +213,7 @@ extension `In a browser` {
                 }
                 try await browser.isEmptied()
                 let expected = sent + ["9780441478125", "9780743273565"]
-                let items = try phone.kiosk.scan("intake", "list", "--json").split(separator: "\n")
+                let items = try await phone.kiosk.scan("intake", "list", "--json").split(separator: "\n")
                 let captured = try items.compactMap {
                     (try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])?["isbn13"] as? String
                 }

@@ -37,18 +37,25 @@ final class KioskProcess: Sendable {
         process.standardOutput = FileHandle.nullDevice
         try process.run(atMost: .seconds(600))
         self.process = process
-        var text = ""
-        let last = options.contains("--tls") ? /https:\/\/[\d.]+:(\d+)\// : /http:\/\/[\d.]+:(\d+)\//
-        while !text.contains(last) {
-            let data = errors.fileHandleForReading.availableData
-            guard !data.isEmpty else { throw WebDriver.Failure(description: "the kiosk ended: \(text)") }
-            text += String(decoding: data, as: UTF8.self)
+        let isEncrypted = options.contains("--tls")
+        let text = try await onThread {
+            var text = ""
+            while !text.contains(isEncrypted ? Self.encrypted : Self.plain) {
+                let data = errors.fileHandleForReading.availableData
+                guard !data.isEmpty else { throw WebDriver.Failure(description: "the kiosk ended: \(text)") }
+                text += String(decoding: data, as: UTF8.self)
+            }
+            return text
         }
-        encryptedPort = options.contains("--tls") ? text.firstMatch(of: last).flatMap { Int($0.output.1) } : nil
+        encryptedPort = isEncrypted ? text.firstMatch(of: Self.encrypted).flatMap { Int($0.output.1) } : nil
         address = String(try #require(text.firstMatch(of: /http:\/\/[\d.]+:\d+/)).output)
         // Later output is discarded, so that it does not fill the pipe.
         errors.fileHandleForReading.readabilityHandler = { if $0.availableData.isEmpty { $0.readabilityHandler = nil } }
     }
+
+    /// The addresses that the service prints once it listens.
+    private static var plain: Regex<(Substring, Substring)> { /http:\/\/[\d.]+:(\d+)\// }
+    private static var encrypted: Regex<(Substring, Substring)> { /https:\/\/[\d.]+:(\d+)\// }
 
     private static func environment(_ home: URL) -> [String: String] {
         [
@@ -63,7 +70,11 @@ final class KioskProcess: Sendable {
     /// - Parameter input: its standard input.
     /// - Returns: its standard output.
     @discardableResult
-    func scan(_ arguments: String..., giving status: Int32 = 0, input: String = "") throws -> String {
+    func scan(_ arguments: String..., giving status: Int32 = 0, input: String = "") async throws -> String {
+        try await onThread { try self.run(arguments, giving: status, input: input) }
+    }
+
+    private func run(_ arguments: [String], giving status: Int32, input: String) throws -> String {
         let other = Process()
         other.executableURL = Self.program
         other.arguments = arguments

@@ -16,7 +16,7 @@ extension `In a browser` {
                     let file = kiosk.home.appendingPathComponent("shelf.csv")
                     let text = "Title,Author,Exclusive Shelf,Shelf\r\n" + rows.joined(separator: "\r\n")
                     try Data(text.utf8).write(to: file)
-                    try kiosk.scan("import", file.path)
+                    try await kiosk.scan("import", file.path)
                     return ""
                 }, body)
         }
@@ -53,7 +53,7 @@ extension `In a browser` {
                         ("Third", "Ursula K. Le Guin", "3"), ("First", "Ursula K. Le Guin", "1"),
                         ("Emma", "Jane Austen", ""),
                     ] {
-                        try kiosk.scan(
+                        try await kiosk.scan(
                             "library", "add", "--title", title, "--author", author, "--shelf", "Attic",
                             "--series", number.isEmpty ? "Novels" : "Earthsea", "--series-number",
                             number.isEmpty ? "9" : number)

@@ -21,7 +21,7 @@ extension `In a browser` {
 
         @Test func `show changes of another program at once`() async throws {
             try await reading("library") { kiosk, browser, _ in
-                try kiosk.scan("library", "add", "--title", "Middlemarch")
+                try await kiosk.scan("library", "add", "--title", "Middlemarch")
                 try await browser.wait(
                     "the new book", until: "document.getElementById('hits').textContent.includes('Middlemarch')")
             }
@@ -196,7 +196,7 @@ extension `In a browser` {
 
         @Test func `tag many books at once, and undo it at once`() async throws {
             try await reading("library") { kiosk, browser, _ in
-                try kiosk.scan("library", "add", "--title", "Middlemarch")
+                try await kiosk.scan("library", "add", "--title", "Middlemarch")
                 try await browser.wait("two", until: "document.querySelectorAll('.hit').length === 2")
                 try await browser.click("#choose")
                 for number in 1...2 { try await browser.click(".hit:nth-child(\(number)) .pick") }
@@ -247,11 +247,11 @@ extension `In a browser` {
             try await visit(
                 page, on: screen,
                 prepare: { kiosk in
-                    try kiosk.scan(
+                    try await kiosk.scan(
                         "library", "add", "--title", "The Dispossessed", "--author", "Ursula K. Le Guin", "--pages",
                         "382")
-                    try kiosk.scan("reading", "page", "The Dispossessed", "145")
-                    try kiosk.scan("note", "add", "The Dispossessed", "A wall, and what it shuts out.")
+                    try await kiosk.scan("reading", "page", "The Dispossessed", "145")
+                    try await kiosk.scan("note", "add", "The Dispossessed", "A wall, and what it shuts out.")
                     return try await kiosk.book("Dispossessed")
                 }, body)
         }

@@ -41,7 +41,7 @@ func withPhone(
 ) async throws {
     let kiosk = try await KioskProcess(options: Phone.options(port: nil))
     defer { kiosk.remove() }
-    try kiosk.scan("kiosk", "code", input: Phone.code + "\n")
+    try await kiosk.scan("kiosk", "code", input: Phone.code + "\n")
     let port = try #require(kiosk.encryptedPort)
     let origin = "https://\(Phone.host):\(port)"
     let relay = try seed.map { try CutRelay(to: port, seed: $0) }

@@ -14,7 +14,7 @@ extension `In a browser` {
             let home = FileManager.default.temporaryDirectory.appendingPathComponent(
                 "bookplate-browser-\(UUID().uuidString)")
             let first = try await KioskProcess(home: home)
-            try first.scan("kiosk", "code", input: "correct horse\n")
+            try await first.scan("kiosk", "code", input: "correct horse\n")
             first.stop()
             let kiosk = try await KioskProcess(home: home, options: ["--frames", "-", "--listen", "0.0.0.0"])
             defer { kiosk.remove() }

@@ -6,10 +6,10 @@ extension `In a browser` {
     @Suite struct `Two readers` {
         private func readers(_ kiosk: KioskProcess) async throws -> String {
             let book = try await household(kiosk)
-            try kiosk.scan("reader", "add", "Anna", "--first", "Ben")
-            try kiosk.scan("library", "edit", book, "--rating", "4", "--reader", "anna")
-            try kiosk.scan("note", "add", book, "Only mine.", "--private", "--reader", "anna")
-            try kiosk.scan("note", "add", book, "For all.", "--reader", "anna")
+            try await kiosk.scan("reader", "add", "Anna", "--first", "Ben")
+            try await kiosk.scan("library", "edit", book, "--rating", "4", "--reader", "anna")
+            try await kiosk.scan("note", "add", book, "Only mine.", "--private", "--reader", "anna")
+            try await kiosk.scan("note", "add", book, "For all.", "--reader", "anna")
             return book
         }
 

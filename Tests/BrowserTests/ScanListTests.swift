@@ -111,7 +111,7 @@ extension `In a browser` {
 
         @Test func `puts saved books below the open ones, and clears them with one press`() async throws {
             let own = { (kiosk: KioskProcess) in
-                try kiosk.scan("--isbn", Self.things, "--yes", "--shelf", "Bedroom 1")
+                try await kiosk.scan("--isbn", Self.things, "--yes", "--shelf", "Bedroom 1")
                 return ""
             }
             try await visit(prepare: own) { kiosk, browser, _ in

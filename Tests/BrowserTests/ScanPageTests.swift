@@ -147,7 +147,7 @@ extension `In a browser` {
 
         @Test func `offers another copy of an owned book, and never saves one automatically`() async throws {
             try await visit { kiosk, browser, _ in
-                try kiosk.scan("--isbn", Self.pride, "--yes", "--shelf", "Bedroom 1")
+                try await kiosk.scan("--isbn", Self.pride, "--yes", "--shelf", "Bedroom 1")
                 try await browser.scan(Self.pride)
                 try await browser.wait(
                     "owned", until: "document.querySelector('#card.look-owned')?.textContent.includes('Bedroom 1')")

@@ -301,7 +301,7 @@ extension `In a browser` {
         {
             // Undoing a scanned book would return its number to the queue, which could be undone too.
             let add = { (kiosk: KioskProcess) in
-                try kiosk.scan("library", "add", "--title", "Middlemarch")
+                try await kiosk.scan("library", "add", "--title", "Middlemarch")
                 return ""
             }
             try await visit("library", prepare: add) { kiosk, browser, _ in
@@ -379,7 +379,7 @@ extension `In a browser` {
         }
 
         private func book(_ kiosk: KioskProcess) async throws -> String {
-            try kiosk.scan("--isbn", Self.pride, "--yes")
+            try await kiosk.scan("--isbn", Self.pride, "--yes")
             return try await kiosk.book("Pride")
         }
 

@@ -189,7 +189,7 @@ extension `In a browser` {
                     let file = kiosk.home.appendingPathComponent("books.csv")
                     try ("Title,Author,Exclusive Shelf\n" + lines.joined(separator: "\n") + "\n").write(
                         to: file, atomically: true, encoding: .utf8)
-                    try kiosk.scan("import", file.path)
+                    try await kiosk.scan("import", file.path)
                     if isTrash { try await kiosk.ask("POST", "/api/books/trash", ["query": ""]) }
                     return ""
                 }, { kiosk, browser, _ in try await body(kiosk, browser) })

@@ -68,8 +68,8 @@ extension `In a browser` {
             let home = FileManager.default.temporaryDirectory.appendingPathComponent(
                 "bookplate-browser-\(UUID().uuidString)")
             let here = try await KioskProcess(home: home)
-            try here.scan("kiosk", "code", input: "correct horse\n")
-            try here.scan("library", "add", "--title", "The Dispossessed", "--author", "Ursula K. Le Guin")
+            try await here.scan("kiosk", "code", input: "correct horse\n")
+            try await here.scan("library", "add", "--title", "The Dispossessed", "--author", "Ursula K. Le Guin")
             if isOpen { try await here.ask("PUT", "/api/settings/guestView", ["value": true]) }
             here.stop()
             let kiosk = try await KioskProcess(

@@ -12,7 +12,7 @@ extension `In a browser` {
             _ isbn: String, _ tones: String
         ) async throws {
             try await listening { kiosk, browser in
-                try kiosk.scan("--isbn", Self.left, "--yes")
+                try await kiosk.scan("--isbn", Self.left, "--yes")
                 try await openScan(kiosk, browser)
                 try await kiosk.capture(isbn)
                 try await browser.wait("the sounds", until: "window.heard.join(' ') === '\(tones)'")

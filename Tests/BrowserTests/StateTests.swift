@@ -7,7 +7,7 @@ extension `In a browser` {
     @Suite struct `Pages in every state` {
         @Test func `the card of a new book, an owned one, one that no source knows, and a refusal`() async throws {
             try await visit { kiosk, browser, _ in
-                try kiosk.scan("--isbn", "9780441478125", "--yes", "--shelf", "Bedroom 1")
+                try await kiosk.scan("--isbn", "9780441478125", "--yes", "--shelf", "Bedroom 1")
                 for (name, isbn, look) in [
                     ("new", "9780141439518", "new"), ("owned", "9780441478125", "owned"),
                     ("unknown", "9783161484100", "attention"),

@@ -1,20 +1,72 @@
+import Async
 import Foundation
 import Testing
 
-/// All tests in a real browser: one Chromium, one page after the other.
-@Suite(.serialized, .enabled(if: Browser.isReady, Browser.reason), OneBrowser()) struct `In a browser` {
+/// All tests in a real browser. A few of them run at the same time, each with a browser of its own.
+@Suite(.enabled(if: Browser.isReady, Browser.reason), .browsers, .ownBrowser) struct `In a browser` {
+    @TaskLocal fileprivate static var browsers: Browsers?
     @TaskLocal static var browser: Browser?
 }
 
-/// Starts the browser before a suite, and ends it after its last test.
-struct OneBrowser: SuiteTrait, TestScoping {
+/// The browsers of the tests. Starting one takes as long as a test, so the next test uses it again.
+private actor Browsers {
+    /// While one test waits for its page, others use the processor.
+    private let turns = AsyncSemaphore(permits: ProcessInfo.processInfo.activeProcessorCount + 1)
+    private var idle: [Browser] = []
+
+    /// Runs the body with a browser that no other test uses. After an error, the browser is ended, since nobody knows
+    /// what it shows.
+    nonisolated func lend(_ body: @Sendable (Browser) async throws -> Void) async throws {
+        try await turns.withPermit {
+            let browser: Browser
+            if let one = await self.popIdle() { browser = one } else { browser = try await Browser() }
+            do { try await body(browser) } catch {
+                try await browser.end()
+                throw error
+            }
+            await self.takeBack(browser)
+        }
+    }
+
+    private func popIdle() -> Browser? { idle.popLast() }
+    private func takeBack(_ browser: Browser) { idle.append(browser) }
+
+    func end() async throws {
+        for browser in idle { try await browser.end() }
+        idle = []
+    }
+}
+
+/// Ends the browsers after the last test.
+private struct BrowsersTrait: SuiteTrait, TestScoping {
     func provideScope(
         for test: Test, testCase: Test.Case?, performing body: @Sendable () async throws -> Void
     ) async throws {
-        try await Browser.during { browser in
+        let browsers = Browsers()
+        try await `In a browser`.$browsers.withValue(browsers) { try await body() }
+        try await browsers.end()
+    }
+}
+
+/// Gives each test a browser.
+private struct OwnBrowserTrait: SuiteTrait, TestTrait, TestScoping {
+    var isRecursive: Bool { true }
+
+    func provideScope(
+        for test: Test, testCase: Test.Case?, performing body: @Sendable () async throws -> Void
+    ) async throws {
+        try await #require(`In a browser`.browsers).lend { browser in
             try await `In a browser`.$browser.withValue(browser) { try await body() }
         }
     }
+}
+
+extension Trait where Self == BrowsersTrait {
+    fileprivate static var browsers: Self { Self() }
+}
+
+extension Trait where Self == OwnBrowserTrait {
+    fileprivate static var ownBrowser: Self { Self() }
 }
 
 /// Opens a page of a new kiosk, and closes it; errors of the page are issues.

@@ -17,6 +17,9 @@ private final class Clock: Sendable {
     func advance(by days: Double) { time.withLock { $0 += days * 86_400 } }
 }
 
+private let certtool = "/usr/bin/certtool"
+private let hasCerttool = FileManager.default.isExecutableFile(atPath: certtool)
+
 private let home = Subjects(
     names: ["shelf.local", "books.example", "localhost"], addresses: ["192.168.1.5", "127.0.0.1", "::1"])
 
@@ -49,6 +52,23 @@ private struct Keys {
         ).status == 0
     }
 
+    /// Verifies the service's certificate now with GnuTLS, which did not issue it.
+    func otherVerifies(_ flag: String, _ value: String) throws -> (isGood: Bool, output: String) {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: certtool)
+        process.currentDirectoryURL = URL(fileURLWithPath: scratch.path)
+        process.arguments = [
+            "--verify", "--load-ca-certificate", "trusted.pem", "--infile", "chain.pem", flag, value,
+            "--verify-purpose", "1.3.6.1.5.5.7.3.1",
+        ]
+        let printed = Pipe()
+        (process.standardOutput, process.standardError) = (printed, printed)
+        try process.run(atMost: .seconds(60))
+        let output = printed.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        return (process.terminationStatus == 0, String(decoding: output, as: UTF8.self))
+    }
+
     func mode(_ path: String) throws -> Int {
         try #require(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int)
     }
@@ -79,6 +99,18 @@ struct `The station's certificate authority` {
         #expect(try !keys.verifies("-verify_ip", "192.168.1.6"))
     }
 
+    @Test(.enabled(if: hasCerttool, "the command certtool is not installed: apt-get install gnutls-bin"))
+    func `is good for GnuTLS, too`() throws {
+        let keys = try Keys()
+        keys.clock.set(Date())
+        try keys.write()
+        for name in home.names {
+            let answer = try keys.otherVerifies("--verify-hostname", name)
+            #expect(answer.isGood, "\(name): \(answer.output)")
+        }
+        #expect(try !keys.otherVerifies("--verify-hostname", "other.local").isGood)
+    }
+
     @Test(arguments: [("DNS:bank.example", false), ("IP:93.184.216.34", false), ("DNS:pi.local", true)])
     func `cannot be used to imitate others, even with its key`(subject: String, isGood: Bool) throws {
         let keys = try Keys()
@@ -96,6 +128,33 @@ struct `The station's certificate authority` {
         let checked = try keys.openssl("verify", "-CAfile", "trusted.pem", "-no_check_time", "leaf.pem")
         #expect((checked.status == 0) == isGood, "\(checked.output)")
         #expect(isGood || checked.output.contains("permitted subtree violation"))
+    }
+
+    /// The keys were made by Bookplate 0.1.0 with swift-certificates, on 2026-11-28.
+    @Test func `that an earlier version made stays good, and so does the certificate that it issued`() throws {
+        let keys = try Keys()
+        try FileManager.default.createDirectory(
+            atPath: keys.folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        let earlier = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appending(path: "EarlierAuthority")
+        for name in ["authority.pem", "service.pem"] {
+            let bytes = try readFile(earlier.appending(path: name).path, limit: 1 << 20)
+            try replaceFile(keys.folder + "/" + name, with: bytes, mode: 0o600)
+        }
+        keys.clock.set(Date(timeIntervalSince1970: 1_796_126_400))
+        let subjects = Subjects(
+            names: ["localhost", "shelf.local", "vm.local"], addresses: ["127.0.0.1", "::1", "fd00::2"])
+        let service = try String(contentsOfFile: keys.folder + "/service.pem", encoding: .utf8)
+        let stored = try keys.authority.certificate(for: subjects)
+        #expect(service.hasPrefix(stored.chain) && service.hasSuffix(stored.key))
+        #expect(try keys.authority.refusedSubjects(of: home) == ["books.example"])
+        let trusted = try keys.authority.authority(for: subjects)
+        for _ in 0..<10 {
+            keys.clock.advance(by: 360)
+            try keys.write(subjects)
+            #expect(try keys.authority.authority(for: subjects) == trusted)
+            #expect(try keys.authority.certificate(for: subjects) != stored)
+            for name in subjects.names { #expect(try keys.verifies("-verify_hostname", name), "\(name)") }
+        }
     }
 
     @Test func `keeps its keys where only their owner reads them`() throws {
@@ -150,7 +209,7 @@ struct `The service's certificate` {
         let keys = try Keys()
         let authority = keys.authority
         let first = try authority.certificate(for: home)
-        let from = first.leaf.notValidBefore
+        let from = first.validity.lowerBound
         #expect(first.expiry.timeIntervalSince(from) <= 397 * 86_400 && from < keys.clock.now)
         keys.clock.set(from + 397 * 86_400 * 2 / 3 - 60)
         #expect(try authority.certificate(for: home) == first && keys.authority.certificate(for: home) == first)

@@ -1,6 +1,7 @@
 import Bookplate
 import FoundationEssentials
 import Logging
+import TestTools
 import Testing
 
 @testable import Kiosk

@@ -4,6 +4,7 @@ import Glibc
 import Hummingbird
 import NIOCore
 import NIOEmbedded
+import TestTools
 import Testing
 
 @testable import Kiosk

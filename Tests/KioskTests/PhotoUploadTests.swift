@@ -1,4 +1,5 @@
 import Bookplate
+import TestTools
 import Testing
 
 @testable import Kiosk

@@ -2,6 +2,7 @@ import Bookplate
 import Foundation
 import Library
 import Synchronization
+import TestTools
 import Testing
 
 @testable import Kiosk

@@ -3,6 +3,7 @@ import FoundationEssentials
 import Glibc
 import Library
 import Synchronization
+import TestTools
 import Testing
 
 @testable import Kiosk
@@ -230,25 +231,4 @@ struct BareSocket {
 
 private func check(_ call: String, _ result: Int32) throws {
     guard result == 0 else { throw BareSocket.Failed(call: call, code: errno) }
-}
-
-/// Runs blocking work on a thread of its own: the service needs the threads of the pool.
-func onThread<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {
-    try await withCheckedThrowingContinuation { continuation in
-        let box = Box { continuation.resume(with: Swift.Result(catching: work)) }
-        var thread = pthread_t()
-        let status = pthread_create(
-            &thread, nil,
-            {
-                Unmanaged<Box>.fromOpaque($0!).takeRetainedValue().run(); return nil
-            },
-            Unmanaged.passRetained(box).toOpaque())
-        precondition(status == 0, "a thread could not be made")
-        pthread_detach(thread)
-    }
-}
-
-private final class Box: Sendable {
-    let run: @Sendable () -> Void
-    init(_ run: @escaping @Sendable () -> Void) { self.run = run }
 }

@@ -291,8 +291,20 @@ import Testing
     /// The keys with which the hostile tag is completed.
     private static let hostileKeys = ["scan tag delete \\$\t", "scan tag delete '$\t", "scan tag delete \"\\$\t"]
 
-    @Test(arguments: Shell.allCases, ["scan completion", "scan --generate-completion-script"])
-    func `works in the shell, and runs nothing that a name says`(shell: Shell, command: String) throws {
+    /// The commands that print the script.
+    private static let commands = ["scan completion", "scan --generate-completion-script"]
+
+    @Test(arguments: commands) func `works in bash, and runs nothing that a name says`(command: String) throws {
+        try check(.bash, command)
+    }
+
+    @Test(.enabled(if: isThere("zsh"), "zsh is not installed"), arguments: commands)
+    func `works in zsh, and runs nothing that a name says`(command: String) throws { try check(.zsh, command) }
+
+    @Test(.enabled(if: isThere("fish"), "fish is not installed"), arguments: commands)
+    func `works in fish, and runs nothing that a name says`(command: String) throws { try check(.fish, command) }
+
+    private func check(_ shell: Shell, _ command: String) throws {
         try withNames { scan in
             let terminal = try terminal(shell, scan, command)
             func check(_ keys: String, _ arguments: String) throws {

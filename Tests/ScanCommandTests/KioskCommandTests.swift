@@ -25,6 +25,21 @@ import Testing
         }
     }
 
+    @Test(arguments: [(["--tls", "--tls-port", "0"], "0"), ([], "1")])
+    func `says which package https needs, if it is missing`(options: [String], setting: String) throws {
+        try withScan { scan in
+            var without = scan
+            without.environment["BOOKPLATE_TLS"] = setting
+            without.environment["LD_LIBRARY_PATH"] = scan.home.path
+            try Data().write(to: scan.home.appendingPathComponent("libssl.so.3"))
+            let ending = try without.run(["kiosk", "--no-camera", "--port", "0"] + options)
+            #expect(ending.status == 78)
+            let error = ending.err.split(separator: "\n").last ?? ""
+            #expect(error.hasPrefix("scan: https needs OpenSSL 3, which is missing ("))
+            #expect(error.hasSuffix("install the package libssl3"), "\(error)")
+        }
+    }
+
     @Test(arguments: [SIGTERM, SIGINT]) func `shuts down in order at the first signal`(_ signal: Int32) throws {
         try withScan { scan in
             let kiosk = try RunningCommand(scan, ["kiosk", "--no-camera", "--port", "0"])

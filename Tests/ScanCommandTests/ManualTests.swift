@@ -182,13 +182,6 @@ private struct Dump: Decodable {
     }
 }
 
-/// True if a program is in the path.
-private func isThere(_ program: String) -> Bool {
-    (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").contains {
-        access("\($0)/\(program)", X_OK) == 0
-    }
-}
-
 /// Runs a program in the package's folder and returns its status and what it prints on both outputs.
 private func run(_ arguments: String...) throws -> (status: Int32, out: String) {
     let process = Process()

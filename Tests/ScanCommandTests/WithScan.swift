@@ -1,4 +1,5 @@
 import FaultServer
+import Foundation
 import TestTools
 
 typealias ScanProcess = TestTools.ScanProcess
@@ -29,5 +30,12 @@ extension FaultServer {
         server.on("/api/books", .json("{}"))
         server.on("/books/v1/volumes", .json(#"{"kind":"books#volumes","totalItems":0}"#))
         return server
+    }
+}
+
+/// True if a program is in the path.
+func isThere(_ program: String) -> Bool {
+    (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").contains {
+        access("\($0)/\(program)", X_OK) == 0
     }
 }

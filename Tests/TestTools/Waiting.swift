@@ -27,6 +27,13 @@ public func waitBlocking(
     }
 }
 
+/// Runs work that blocks on a thread of its own, so that it takes none from the tasks of other tests.
+public func onThread<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {
+    try await withCheckedThrowingContinuation { continuation in
+        Thread.detachNewThread { continuation.resume(with: Swift.Result(catching: work)) }
+    }
+}
+
 public struct NeverHappened: Error, CustomStringConvertible {
     let what: String
     let limit: Duration

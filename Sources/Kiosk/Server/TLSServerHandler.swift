@@ -3,8 +3,8 @@ import NIOCore
 
 /// Encrypts a connection: TLS between the socket and the handlers of HTTP.
 ///
-/// A client that ends only its own side is still answered, as without TLS. Like all channel handlers, this one runs only
-/// on its connection's event loop.
+/// A client that ends only its own side is still answered, as without TLS. Like all channel handlers, this one runs
+/// only on its connection's event loop.
 final class TLSServerHandler: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -15,7 +15,7 @@ final class TLSServerHandler: ChannelDuplexHandler {
     private static let recordSize = 1 << 14
 
     private var session: TLSSession
-    /// What was written before the handshake was complete.
+    /// The writes from before the handshake was complete.
     private var waiting: [(bytes: ByteBuffer, promise: EventLoopPromise<Void>?)] = []
     /// True once the client has said that it sends nothing more, or did not keep to TLS.
     private var isInputOver = false
