@@ -25,7 +25,7 @@ import Testing
     }()
 
     @Test func `has commands to try`() throws {
-        #expect(Self.commands.count > 40)
+        #expect(Self.commands.count > 30)
         for command in Self.onlyParsed.union(Self.before.keys) {
             #expect(Self.commands.contains(command), "docs/comparison.md has no command \"\(command)\"")
         }
