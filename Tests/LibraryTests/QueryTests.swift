@@ -106,6 +106,37 @@ private func madeLibrary(in folder: Folder, copies: Int) async throws -> Library
         #expect(parts == MissingField.allCases.map { "`\($0.rawValue)`" }.joined(separator: ", "))
     }
 
+    /// Queries like those of the page.
+    static let others: [(String, [String])] = [
+        ("dun mes", ["Dune Messiah"]),
+        ("sf", ["Dune", "Dune Messiah", "The Left Hand of Darkness", "1984"]),
+        ("i must not fear", ["Dune"]),
+        ("title:it", ["It", "Stephen King's It: The Essay"]),
+        ("\"hand of\"", ["The Left Hand of Darkness"]),
+        ("tag:s*", ["Dune", "Dune Messiah", "The Left Hand of Darkness", "1984"]),
+        ("tag:sf tag:classic", ["1984"]),
+        ("tag:none", ["Stephen King's It: The Essay"]),
+        ("shelf:liv* -tag:sf", ["A Wizard of Earthsea"]),
+        ("status:reading", ["Stephen King's It: The Essay"]),
+        ("pages:..200", ["L'Étranger", "Faust"]),
+        ("pages:none", ["Stephen King's It: The Essay"]),
+        ("year:1960.. tag:sf", ["Dune", "Dune Messiah", "The Left Hand of Darkness"]),
+        ("year:1969", ["Dune Messiah", "The Left Hand of Darkness"]),
+        ("rating:4.5", ["Dune"]),
+        ("rating:..3", ["It"]),
+        ("read:..2022", ["L'Étranger", "1984"]),
+        ("times:1.. lang:fr", ["L'Étranger"]),
+        ("note:fear", ["Dune"]),
+        ("camus OR orwell", ["L'Étranger", "Die Pest", "1984"]),
+        ("title:1984", ["1984"]),
+    ]
+
+    @Test(arguments: others) func `finds the same way what is not on the page`(
+        query: String, titles: [String]
+    ) async throws {
+        #expect(try await Set(documentedShelf().find(query: query)) == Set(titles))
+    }
+
     @Test(arguments: [
         ("+title tag:sf", ["1984", "Dune", "Dune Messiah", "The Left Hand of Darkness"]),
         ("tag:sf title-", ["The Left Hand of Darkness", "Dune Messiah", "Dune", "1984"]),

@@ -34,7 +34,7 @@ import Testing
 
     @Test func `have commands to try`() throws {
         #expect(
-            Set(Self.pages).isSuperset(of: ["README.md", "docs/station.md", "docs/tracker.md", "docs/exchange.md"]))
+            Set(Self.pages).isSuperset(of: ["README.md", "docs/terminal.md", "docs/tracker.md", "docs/exchange.md"]))
         #expect(try Self.steps(in: "README.md").count >= 5)
     }
 
