@@ -9,8 +9,10 @@ private let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().d
     static let all: [String] = {
         let pages =
             (try? FileManager.default.contentsOfDirectory(atPath: root.appendingPathComponent("docs").path)) ?? []
-        return ["README.md", "CHANGELOG.md", "samples/README.md", "Tests/ArchitectureTests/features.md"]
-            + pages.filter { $0.hasSuffix(".md") }.sorted().map { "docs/\($0)" }
+        let others = [
+            "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "samples/README.md", "Tests/ArchitectureTests/features.md",
+        ]
+        return others + pages.filter { $0.hasSuffix(".md") }.sorted().map { "docs/\($0)" }
     }()
 
     @Test(arguments: all) func `link only to files and headings that exist`(path: String) throws {
@@ -25,6 +27,17 @@ private let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().d
             guard parts.count == 2, file.pathExtension == "md" else { continue }
             let anchors = try headings(of: String(contentsOf: file, encoding: .utf8))
             #expect(anchors.contains(parts[1]), "\(path) links to \(target), and there is no such heading")
+        }
+    }
+
+    @Test func `say in CONTRIBUTING, in at most 6,000 bytes, which files a change touches`() throws {
+        let page = try text("CONTRIBUTING.md")
+        #expect(page.utf8.count <= 6000)
+        let files = try swiftFiles()
+        let named = Set(page.matches(of: /`([\w\/]+\.swift)`/).map { String($0.1) })
+        #expect(named.count > 20)
+        for name in named {
+            #expect(files.contains { "/\($0)".hasSuffix("/" + name) }, "CONTRIBUTING.md: \(name)")
         }
     }
 
