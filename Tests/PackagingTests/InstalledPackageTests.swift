@@ -71,8 +71,9 @@ private struct Installation {
         // The Swift runtime is linked in, and the libraries that are opened at run time are installed.
         let linked = try await debian.run("ldd", "/usr/lib/bookplate/scan")
         #expect(!linked.text.contains("not found") && !linked.text.contains("libswift"), "\(linked.text)")
-        let opened = try await debian.run("sh", "-c", "ldconfig -p | grep -c -e libcurl.so.4 -e libv4l2.so.0")
-        #expect(opened.text == "2\n")
+        let opened = try await debian.run(
+            "sh", "-c", "ldconfig -p | grep -c -e libcurl.so.4 -e libv4l2.so.0 -e libssl.so.3")
+        #expect(opened.text == "3\n")
         #expect(
             try await debian.run("stat", "-c", "%a %U %G", "/var/lib/bookplate").text == "2770 bookplate bookplate\n")
         for unit in ["multi-user.target.wants/bookplate.service", "timers.target.wants/bookplate-backup.timer"] {
@@ -82,6 +83,8 @@ private struct Installation {
         for file in ["man/man1/scan.1.gz", "bash-completion/completions/scan", "doc/bookplate/copyright"] {
             #expect(debian.has("/usr/share/" + file), "\(file)")
         }
+        let (versions, copyright) = ("/usr/share/doc/bookplate/versions", "/usr/share/doc/bookplate/copyright")
+        try VersionList(debian.text(versions)).check(copyright: debian.text(copyright))
     }
 
     /// Checks that an action changes no byte in the library's folder.

@@ -88,7 +88,7 @@ struct Scan: AsyncParsableCommand {
 }
 
 /// The version of the program.
-let productVersion = "0.1.0"
+let productVersion = "0.2.0"
 
 /// The project's address. Sources ask clients to give it in the User-Agent header.
 let productURL = "https://github.com/bookplate/bookplate"
