@@ -16,15 +16,17 @@ public final class TLSContext: @unchecked Sendable {
         let functions = ssl.table.pointee
         pointer = try ssl.made(functions.SSL_CTX_new(functions.TLS_server_method()), "begin with TLS")
         try ssl.check(copenssl_configure(ssl.table, pointer), "limit TLS to versions 1.2 and 1.3")
-        let certificates = try Certificate.all(inPEM: chain)
+        let (certificates, key) = (try Certificate.all(inPEM: chain), try PrivateKey(pem: key))
         for (index, certificate) in certificates.enumerated() {
-            let result =
+            let result = withExtendedLifetime(certificate) {
                 index == 0
-                ? functions.SSL_CTX_use_certificate(pointer, certificate.pointer)
-                : copenssl_add_to_chain(ssl.table, pointer, certificate.pointer)
+                    ? functions.SSL_CTX_use_certificate(pointer, certificate.pointer)
+                    : copenssl_add_to_chain(ssl.table, pointer, certificate.pointer)
+            }
             try ssl.check(result, "use the certificate")
         }
-        try ssl.check(functions.SSL_CTX_use_PrivateKey(pointer, PrivateKey(pem: key).pointer), "use the private key")
+        let result = withExtendedLifetime(key) { functions.SSL_CTX_use_PrivateKey(pointer, key.pointer) }
+        try ssl.check(result, "use the private key")
         functions.SSL_CTX_set_alpn_select_cb(
             pointer, { copenssl_choose_http($0, $1, $2, $3, $4, $5) }, UnsafeMutableRawPointer(mutating: ssl.table))
     }

@@ -34,7 +34,11 @@ struct GuardedChannel: ServerChildChannel {
         connections.add(channel)
         return channel.eventLoop.makeCompletedFuture {
             guard let contexts else { return }
-            try channel.pipeline.syncOperations.addHandler(TLSServerHandler(try contexts.current()))
+            do { try channel.pipeline.syncOperations.addHandler(TLSServerHandler(try contexts.current())) } catch {
+                logger.error("https: \(error)")
+                channel.close(promise: nil)
+                throw error
+            }
         }.flatMap {
             base.setup(channel: channel, logger: logger)
         }.flatMapThrowing { value in
