@@ -196,6 +196,7 @@ final class Browser: Sendable {
         for key in keys {
             actions.append(["type": "keyDown", "value": String(key)])
             actions.append(["type": "keyUp", "value": String(key)])
+            if pause > 0 { actions.append(["type": "pause", "duration": pause]) }
         }
         try await duringKeyClock(step: max(1, pause)) {
             try await driver.command(
@@ -314,8 +315,14 @@ final class Browser: Sendable {
         #expect(found.isEmpty, "\(page): \(found.joined(separator: "\n"))")
     }
 
-    /// Saves a screenshot in .build/screens for review.
+    /// Saves a screenshot in .build/screens for review, if BOOKPLATE_SCREENS is set.
     func keepPicture(_ name: String) async throws {
+        guard ProcessInfo.processInfo.environment["BOOKPLATE_SCREENS"] != nil else { return }
+        try await takePicture(name)
+    }
+
+    /// Saves a screenshot in .build/screens.
+    func takePicture(_ name: String) async throws {
         let picture = try #require(try await driver.command(.get, "screenshot") as? String)
         let folder = KioskProcess.root.appendingPathComponent(".build/screens")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

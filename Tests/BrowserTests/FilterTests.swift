@@ -133,6 +133,26 @@ extension `In a browser` {
             }
         }
 
+        @Test func `a year that a person is typing is kept, and no half of it is applied, while the library changes`()
+            async throws
+        {
+            try await withBooks(on: Self.wide) { kiosk, browser in
+                try await browser.wait("the rail", until: "document.querySelector('#rail #facets details')")
+                try await open("year", browser)
+                try await browser.click("[data-range=year] [data-end=from]")
+                try await browser.type("19")
+                for number in 13...14 {
+                    try await kiosk.ask("POST", "/api/books", ["title": "Book \(number)", "publishedDate": "1990"])
+                    try await browser.wait("\(number) books", until: "\(Self.hits) === \(number)")
+                }
+                #expect(try await browser.value("document.activeElement.value") == "19")
+                #expect(try await browser.value("location.search") == "")
+                try await browser.type("65" + Keys.enter)
+                try await browser.wait("since 1965", until: "location.search === '?year=1965..'")
+                try await browser.wait("their counts", until: "\(Self.count("publisher", "Ace")) === '4'")
+            }
+        }
+
         @Test func `a filter is saved with its order, shown beside the views, renamed, and deleted until undo`()
             async throws
         {

@@ -93,7 +93,7 @@ func visit(
         try await body(kiosk, browser, book)
         try await browser.expectQuiet(page, excused: excused)
     } catch {
-        try? await browser.keepPicture("failed")
+        try? await browser.takePicture("failed-\(kiosk.port)")
         try await browser.leave()
         throw error
     }

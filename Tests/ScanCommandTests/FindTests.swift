@@ -167,6 +167,12 @@ import Testing
             let number = try scan.run("find", "9780156027601")
             #expect(number.status == 64 && number.err.contains("scan --isbn 9780156027601"))
             #expect(try scan.run("find", "x", "--language", "german").status == 64)
+        }
+    }
+
+    @Test(.enabled(if: isThere("tesseract"), "tesseract-ocr is not installed"))
+    func `needs a photo that is a file`() throws {
+        try withSources { scan, _ in
             #expect(try scan.run("find", "--image", "/nowhere.jpg").status == 66)
             #expect(try scan.run("find", "--image", "/tmp").status == 64)
         }

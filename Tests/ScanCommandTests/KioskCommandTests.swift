@@ -36,7 +36,7 @@ import Testing
             #expect(ending.status == 78)
             let error = ending.err.split(separator: "\n").last ?? ""
             #expect(error.hasPrefix("scan: https needs OpenSSL 3, which is missing ("))
-            #expect(error.hasSuffix("install the package libssl3"), "\(error)")
+            #expect(error.hasSuffix("install the package libssl3."), "\(error)")
         }
     }
 

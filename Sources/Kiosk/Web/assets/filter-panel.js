@@ -18,13 +18,16 @@ let show;
 
 // The panel. Only the answer to the newest request counts.
 
+/** The field in which a person is typing: its text is not applied yet, so the panel is not replaced. */
+let typed = null;
+
 let latest = 0, timer;
 function fill() {
   clearTimeout(timer);
   const mine = ++latest;
   return attempt(async () => {
     const page = await fetchPage(find("found").dataset.panel);
-    if (mine !== latest || !isOpen()) return;
+    if (mine !== latest || typed || !isOpen()) return;
     const fresh = document.adoptNode(page.getElementById("facets")), old = find("facets");
     const focused = document.activeElement, findFocus = old?.contains(focused) ? rememberField(focused) : null;
     if (old) keepState(old, fresh);
@@ -90,6 +93,7 @@ export function renewFilters() {
 const apply = () => show(new URLSearchParams(new FormData(find("facets"))));
 
 function change(event) {
+  typed = null;
   const field = event.target, form = field.form;
   if (form?.id !== "facets") return;
   const range = field.closest("[data-range]");
@@ -127,10 +131,13 @@ function add(event) {
   [item.type, item.name, item.value] = ["hidden", adds, event.target.value];
   find("facets").append(item);
   event.target.value = "";
+  typed = null;
   apply();
 }
 
 for (const host of [rail, sheet]) {
+  host.addEventListener("input", ({ target }) => { if (target.matches("[data-end], [data-adds]")) typed = target; });
+  host.addEventListener("focusout", ({ target }) => { if (target === typed) { typed = null; renewFilters(); } });
   host.addEventListener("change", change);
   host.addEventListener("picked", pick);
   host.addEventListener("taken", add);
