@@ -173,8 +173,10 @@ import Testing
     @Test(.enabled(if: isThere("tesseract"), "tesseract-ocr is not installed"))
     func `needs a photo that is a file`() throws {
         try withSources { scan, _ in
-            #expect(try scan.run("find", "--image", "/nowhere.jpg").status == 66)
-            #expect(try scan.run("find", "--image", "/tmp").status == 64)
+            for (path, status) in [("/nowhere.jpg", 66), ("/tmp", 64)] {
+                let ending = try scan.run("find", "--image", path)
+                #expect(ending.status == status, "\(path): \(ending.err)")
+            }
         }
     }
 

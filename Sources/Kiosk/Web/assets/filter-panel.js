@@ -15,6 +15,8 @@ const isOpen = () => isWide.matches ? "rail" in columns.dataset : sheet.open;
 
 /** Shows the list for the parameters of an address. */
 let show;
+/** Returns the parameters of the list that was asked for last, which may not be there yet. */
+let readWanted;
 
 // The panel. Only the answer to the newest request counts.
 
@@ -90,7 +92,16 @@ export function renewFilters() {
 
 // Choosing. Every change of the panel shows the list at once.
 
-const apply = () => show(new URLSearchParams(new FormData(find("facets"))));
+/**
+ * Shows the list with the values that the panel has for this parameter. All others are as they were last wanted: the panel may be
+ * older than that, for instance after the filters were cleared.
+ */
+function apply(name) {
+  const params = readWanted();
+  params.delete(name);
+  for (const value of new FormData(find("facets")).getAll(name)) params.append(name, value);
+  show(params);
+}
 
 function change(event) {
   typed = null;
@@ -101,7 +112,7 @@ function change(event) {
   // A period replaces the days that were chosen in the calendar.
   else if (field.type === "radio") field.closest("details").querySelector("[data-range] > input").value = "";
   else if (!field.name) return;
-  if (form.reportValidity()) apply();
+  if (form.reportValidity()) apply(field.name || range.dataset.range);
 }
 
 function setRange(range, read) {
@@ -120,7 +131,7 @@ function pick(event) {
   }
   setRange(range, days);
   for (const radio of button.closest("details").querySelectorAll("[type=radio]")) radio.checked = radio.value === "";
-  apply();
+  apply(range.dataset.range);
 }
 
 /** Adds the name that a person has chosen among those that are not shown. */
@@ -132,7 +143,7 @@ function add(event) {
   find("facets").append(item);
   event.target.value = "";
   typed = null;
-  apply();
+  apply(adds);
 }
 
 for (const host of [rail, sheet]) {
@@ -198,8 +209,8 @@ isWide.addEventListener("change", () => {
 });
 
 /** Opens the rail on a wide screen, unless the person has closed it. */
-export function startFilters(showList) {
-  show = showList;
+export function startFilters(showList, readParams) {
+  [show, readWanted] = [showList, readParams];
   if (localStorage.getItem(store) === "closed") columns.removeAttribute("data-rail");
   showState();
   if (isOpen()) fill();

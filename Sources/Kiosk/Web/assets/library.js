@@ -15,10 +15,13 @@ const q = find("q"), sort = find("sort");
 // page. Only the answer to the newest request counts.
 
 let latest = 0, request;
+/** The parameters of the list that was asked for last. Those of the address are older while it is fetched. */
+let last = new URLSearchParams(location.search);
+const readParams = () => new URLSearchParams(last);
 const parse = async (answer) => new DOMParser().parseFromString(await answer.text(), "text/html");
 
 async function go(wanted, { keep = true } = {}) {
-  const params = new URLSearchParams([...wanted].filter(([name, value]) => value !== "" && !["after", "before", "limit"].includes(name)));
+  const params = last = new URLSearchParams([...wanted].filter(([name, value]) => value !== "" && !["after", "before", "limit"].includes(name)));
   const address = "/library" + (params.size ? "?" + params : "");
   const mine = ++latest;
   request?.abort();
@@ -59,8 +62,6 @@ function replaceHidden(page) {
   for (const old of form.querySelectorAll("input[type=hidden]")) old.remove();
   form.prepend(...page.querySelectorAll("#find input[type=hidden]"));
 }
-
-const readParams = () => new URLSearchParams(location.search);
 
 let typing;
 function search() {
@@ -111,7 +112,7 @@ async function showMore() {
     find("hits").append(...page.querySelectorAll("#hits > .hit"));
     const next = page.getElementById("more");
     if (next) link.href = next.href; else link.closest(".more").remove();
-    const params = readParams(), count = document.querySelectorAll("#hits > .hit").length;
+    const params = new URLSearchParams(location.search), count = document.querySelectorAll("#hits > .hit").length;
     if (count <= most) { params.set("limit", count); history.replaceState(history.state, "", "?" + params); }
     else find("hits").dataset.busy = "";
     showList();
@@ -131,5 +132,5 @@ document.addEventListener("click", (event) => { if (event.target.closest("#more"
 
 watchEnd();
 startEarlier(showList);
-startFilters((params) => { params.set("q", q.value.trim()); go(params); });
+startFilters((params) => { params.set("q", q.value.trim()); go(params); }, readParams);
 startSavedFilters((params) => { q.value = params.get("q") ?? ""; go(params, { keep: false }); });
