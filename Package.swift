@@ -2,8 +2,9 @@
 import PackageDescription
 
 // The dependencies between modules: every module may import Bookplate, the domain; no adapter imports another adapter;
-// ScanCommand imports all of them and wires them together. HTTP, Processes and SystemCalls are not adapters, but tools
-// for adapters that send requests, run other programs, or call the kernel. Tests/ArchitectureTests checks this table.
+// ScanCommand imports all of them and wires them together. HTTP, Cryptography, Processes and SystemCalls are not
+// adapters, but tools of adapters, such as those that send requests or call the kernel. Tests/ArchitectureTests checks
+// this table.
 
 let domain: Target.Dependency = "Bookplate"
 let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
@@ -210,7 +211,7 @@ let package = Package(
 
 // The build of script/test: a release build whose internal declarations the tests can see. Of our own modules, it
 // optimises those that process pixels, and those that fold and sort the texts of large libraries. In a debug build,
-// ArgumentParser checks every option several times at each start of the program, and that took nine tenths of the start.
+// ArgumentParser checks every option several times at each start of the program, which took nine tenths of the start.
 if Context.environment["BOOKPLATE_TEST_BUILD"] != nil {
     for target in package.targets where target.type != .system {
         let isOptimized = target.swiftSettings != nil || ["Bookplate", "Library"].contains(target.name)

@@ -73,7 +73,7 @@ import Testing
             }
             #expect(Set(manual).count == 6)
             #expect(manual.allSatisfy { name(of: $0).contains("-manual-2026-11-21T") })
-            for day in 1..<60 { _ = try await library.backup(into: own, at: after(days: day)) }
+            for day in 1..<36 { _ = try await library.backup(into: own, at: after(days: day)) }
             #expect(Set(manual.map(name(of:))).isSubset(of: names(in: own)))
             #expect(names(in: own).count == 6 + 9)
             let listed = try LibraryFile.backups(in: own)

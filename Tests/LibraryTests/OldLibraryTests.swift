@@ -224,11 +224,6 @@ private func makeOldLibrary(_ version: Int, at path: String) throws {
         #expect(names(in: backups) == [name(of: backup.path)])
         #expect(try FileHeader(of: backup.path).userVersion == version)
         #expect(try rows(backup.path) == before)
-        // The backup is not one of the daily backups, and is never removed.
-        for day in 1..<40 {
-            _ = try await library.backup(into: backups, at: noon.addingTimeInterval(Double(day) * 86_400))
-        }
-        #expect(names(in: backups).contains(name(of: backup.path)))
         try await library.close()
         #expect(try LibraryFile.open(at: path).updateBackup == nil)
         // It leads back to the earlier version.
@@ -238,6 +233,16 @@ private func makeOldLibrary(_ version: Int, at path: String) throws {
         for (table, old) in before where !["signIn", "signInAttempt"].contains(table) {
             #expect(restored[table] == old, "\(table)")
         }
+    }
+
+    @Test func `keeps its backup for ever, which is not one of the daily ones`() async throws {
+        try makeOldLibrary(2, at: path)
+        let library = try LibraryFile.open(at: path, clock: { noon })
+        let backup = try #require(library.updateBackup)
+        for day in 1..<40 {
+            _ = try await library.backup(into: backups, at: noon.addingTimeInterval(Double(day) * 86_400))
+        }
+        #expect(names(in: backups).contains(name(of: backup.path)))
     }
 
     @Test func `is not backed up if there is nothing in it`() async throws {
