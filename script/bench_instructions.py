@@ -20,14 +20,25 @@ class Counter:
         self.environment = dict(os.environ, BOOKPLATE_OFFLINE="1", HOME=folder, XDG_CONFIG_HOME=folder, XDG_DATA_HOME=folder, LIBDISPATCH_LOG="NO")
         self.folder, self.runs = folder, 0
 
-    def count(self, *arguments, stdin=b""):
+    def count(self, *arguments, stdin=b"", library=None):
+        """Runs a command, by default with a new library, and returns its instructions."""
         self.runs += 1
-        library = os.path.join(self.folder, f"library-{os.path.basename(self.command[0])}-{self.runs}.sqlite")
+        library = library or os.path.join(self.folder, f"library-{os.path.basename(self.command[0])}-{self.runs}.sqlite")
         done = subprocess.run([*self.command, *arguments], input=stdin, capture_output=True, env=dict(self.environment, BOOKPLATE_LIBRARY=library))
-        found = re.search(rb"instructions: (\d+)", done.stderr + done.stdout)
+        return self.read(done.stderr + done.stdout)
+
+    def read(self, output):
+        """Returns the number that the plugin has printed."""
+        found = re.search(rb"instructions: (\d+)", output)
         if not found:
-            raise SystemExit(f"bench: {' '.join([*self.command, *arguments])} ended with {done.returncode}: {done.stderr.decode()}")
+            raise SystemExit(f"bench: {' '.join(self.command)} was not counted: {output.decode()}")
         return int(found.group(1))
+
+
+def compile_counter(folder):
+    """Compiles the plugin that counts."""
+    source = os.path.join(ROOT, "Tests/DecodeBench/count-instructions.c")
+    subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-o", folder + "/count.so", source], check=True)
 
 
 def bench_instructions(scan):
@@ -38,8 +49,7 @@ def bench_instructions(scan):
     system = subprocess.run([os.path.join(ROOT, "script/arm64"), "root", "sdk"], check=True, capture_output=True, text=True).stdout.split()[-1]
     photos = sorted(glob.glob(os.path.join(ROOT, "samples/photos/*.jpg")))
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-o", folder + "/count.so", os.path.join(ROOT, "Tests/DecodeBench/count-instructions.c")],
-                       check=True)
+        compile_counter(folder)
         sides = [Counter(folder, "qemu-x86_64", ["-cpu", "max"], scan), Counter(folder, "qemu-aarch64", ["-L", system], arm)]
         rows = []
         costs = [[side.count("decode", photo) for side in sides] for photo in photos]
