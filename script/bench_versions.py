@@ -21,7 +21,10 @@ class Version(Counter):
 
     def __init__(self, folder, scan, library):
         super().__init__(folder, "qemu-x86_64", ["-cpu", "max"], scan)
-        self.library = library
+        # A home of its own, so that neither finds what the other has left.
+        self.folder = tempfile.mkdtemp(dir=folder)
+        self.environment |= {name: self.folder for name in ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")}
+        self.library = shutil.copy(library, self.folder)
 
     def count_with(self, *arguments, stdin=b""):
         """Counts a command with a copy of the library, because commands may change it."""
@@ -42,9 +45,11 @@ class Version(Counter):
                     lines.append(line)
                     if address is None and (found := re.search(r"http://[\d.]+:\d+", line)):
                         address = found.group(0)
-                        for _ in range(times):
-                            urllib.request.urlopen(address + path, timeout=300).read()
-                        service.terminate()
+                        try:
+                            for _ in range(times):
+                                urllib.request.urlopen(address + path, timeout=300).read()
+                        finally:
+                            service.terminate()
         return self.read("".join(lines).encode())
 
 

@@ -28,7 +28,7 @@
     F(ASN1_STRING_cmp) \
     F(TLS_server_method) F(SSL_CTX_new) F(SSL_CTX_free) F(SSL_CTX_ctrl) F(SSL_CTX_set_options) \
     F(SSL_CTX_use_certificate) F(SSL_CTX_use_PrivateKey) F(SSL_CTX_set_alpn_select_cb) F(SSL_select_next_proto) \
-    F(SSL_new) F(SSL_free) F(SSL_set_bio) F(SSL_set_accept_state) F(SSL_is_init_finished) F(SSL_read_ex) \
+    F(SSL_new) F(SSL_free) F(SSL_set_bio) F(SSL_set_accept_state) F(SSL_read_ex) \
     F(SSL_write_ex) F(SSL_shutdown) F(SSL_get_error)
 
 struct copenssl {

@@ -110,7 +110,12 @@ public final class CertificateFiles: Sendable {
                 pem += String(decoding: try readFile(path, limit: ServerCertificate.sizeLimit), as: UTF8.self) + "\n"
             } catch { throw .unreadable(error) }
         }
-        do { return try ServerCertificate(pem: pem) } catch {
+        do {
+            let certificate = try ServerCertificate(pem: pem)
+            // TLS has rules of its own, such as for the length of a key.
+            _ = try TLSContext(chain: certificate.chain, key: certificate.key)
+            return certificate
+        } catch {
             throw CertificateError(error) { .noPair(paths: paths, reason: $0) }
         }
     }

@@ -160,7 +160,7 @@ public final class Certificate: @unchecked Sendable {
                 .map({ $0.assumingMemoryBound(to: NAME_CONSTRAINTS.self) })
         else { return true }
         defer { functions.NAME_CONSTRAINTS_free(constraints) }
-        // This function reads the certificate's names, which the comparison does not.
+        // Fills the cache of names that NAME_CONSTRAINTS_check() compares.
         _ = functions.X509_check_purpose(certificate.pointer, -1, 0)
         return functions.NAME_CONSTRAINTS_check(certificate.pointer, constraints) == X509_V_OK
     }

@@ -17,6 +17,7 @@ public final class TLSContext: @unchecked Sendable {
         pointer = try ssl.made(functions.SSL_CTX_new(functions.TLS_server_method()), "begin with TLS")
         try ssl.check(copenssl_configure(ssl.table, pointer), "limit TLS to versions 1.2 and 1.3")
         let (certificates, key) = (try Certificate.all(inPEM: chain), try PrivateKey(pem: key))
+        guard !certificates.isEmpty else { throw .failed(action: "use the certificate", reason: "there is none") }
         for (index, certificate) in certificates.enumerated() {
             let result = withExtendedLifetime(certificate) {
                 index == 0
@@ -60,9 +61,6 @@ public struct TLSSession: ~Copyable {
 
     private var table: UnsafePointer<copenssl> { context.ssl.table }
 
-    /// True once the handshake is complete, so that the server may send.
-    public var isEstablished: Bool { table.pointee.SSL_is_init_finished(session) == 1 }
-
     /// Takes bytes that the client has sent.
     public mutating func receive(_ bytes: UnsafeRawBufferPointer) throws(OpenSSLError) {
         guard !bytes.isEmpty else { return }
@@ -96,7 +94,9 @@ public struct TLSSession: ~Copyable {
         }
     }
 
-    /// Encrypts bytes, if the session is established.
+    /// Encrypts bytes.
+    ///
+    /// - Throws: ``OpenSSLError/failed(action:reason:)`` unless the handshake is complete.
     public mutating func write(_ bytes: UnsafeRawBufferPointer) throws(OpenSSLError) {
         guard !bytes.isEmpty else { return }
         var written = 0
@@ -105,9 +105,9 @@ public struct TLSSession: ~Copyable {
             table.pointee.SSL_write_ex(session, bytes.baseAddress, bytes.count, &written), "encrypt")
     }
 
-    /// Says goodbye to the client: nothing can be written afterwards (RFC 8446, 6.1).
+    /// Ends the server's side with a close_notify (RFC 8446, 6.1): nothing can be written afterwards. Before the
+    /// handshake is complete, there is none.
     public mutating func end() {
-        // Before the handshake is complete, there is nobody to take leave of.
         _ = table.pointee.SSL_shutdown(session)
         table.pointee.ERR_clear_error()
     }

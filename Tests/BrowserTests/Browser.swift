@@ -17,7 +17,7 @@ final class Browser: Sendable {
     /// - Parameter arguments: arguments of Chromium in addition to the usual ones.
     init(_ arguments: [String] = []) async throws {
         let port: Substring
-        (process, port) = try Self.startDriver()
+        (process, port) = try await onThread { try Self.startDriver() }
         driver = try await WebDriver(
             at: try #require(WebAddress("http://127.0.0.1:\(port)/")),
             capabilities: [
@@ -69,15 +69,16 @@ final class Browser: Sendable {
         do {
             try await body(browser)
         } catch {
-            try await browser.end()
+            await browser.end()
             throw error
         }
-        try await browser.end()
+        await browser.end()
     }
 
     /// Ends the browser and its driver.
-    func end() async throws {
-        try await driver.end()
+    func end() async {
+        // A driver that has crashed has no browser to end.
+        try? await driver.end()
         // Processes started on a thread of Dispatch inherit its signal mask, in which SIGTERM is blocked.
         kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()

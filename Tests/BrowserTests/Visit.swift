@@ -2,7 +2,8 @@ import Async
 import Foundation
 import Testing
 
-/// All tests in a real browser. A few of them run at the same time, each with a browser of its own.
+/// All tests in a real browser. As many as there are cores, and one more, run at the same time, each with a browser of
+/// its own.
 @Suite(.enabled(if: Browser.isReady, Browser.reason), .browsers, .ownBrowser) struct `In a browser` {
     @TaskLocal fileprivate static var browsers: Browsers?
     @TaskLocal static var browser: Browser?
@@ -21,7 +22,7 @@ private actor Browsers {
             let browser: Browser
             if let one = await self.popIdle() { browser = one } else { browser = try await Browser() }
             do { try await body(browser) } catch {
-                try await browser.end()
+                await browser.end()
                 throw error
             }
             await self.takeBack(browser)
@@ -31,8 +32,8 @@ private actor Browsers {
     private func popIdle() -> Browser? { idle.popLast() }
     private func takeBack(_ browser: Browser) { idle.append(browser) }
 
-    func end() async throws {
-        for browser in idle { try await browser.end() }
+    func end() async {
+        for browser in idle { await browser.end() }
         idle = []
     }
 }
@@ -43,8 +44,13 @@ private struct BrowsersTrait: SuiteTrait, TestScoping {
         for test: Test, testCase: Test.Case?, performing body: @Sendable () async throws -> Void
     ) async throws {
         let browsers = Browsers()
-        try await `In a browser`.$browsers.withValue(browsers) { try await body() }
-        try await browsers.end()
+        do {
+            try await `In a browser`.$browsers.withValue(browsers) { try await body() }
+        } catch {
+            await browsers.end()
+            throw error
+        }
+        await browsers.end()
     }
 }
 

@@ -86,6 +86,24 @@ struct `A certificate in files` {
         #expect(folder.errors.all.count == 2)
     }
 
+    @Test func `whose key is too short for TLS is refused with the reason, and an earlier one is used on`() throws {
+        let folder = try Folder()
+        try folder.make("short", ["rsa:1024"])
+        try folder.use("new.pem", as: folder.certificate)
+        try folder.use("new.key", as: folder.key)
+        let refusal = CertificateError.noPair(
+            paths: [folder.certificate, folder.key], reason: "cannot use the certificate: ee key too small")
+        #expect(throws: refusal) { try folder.files().certificate() }
+        let files = folder.files()
+        for (name, algorithm) in [("good", "rsa:2048"), ("short", "rsa:1024")] {
+            try folder.make(name, [algorithm])
+            try folder.use("new.pem", as: folder.certificate)
+            try folder.use("new.key", as: folder.key)
+            #expect(try self.name(files.certificate()).contains("good"))
+        }
+        #expect(folder.errors.all == [refusal])
+    }
+
     private let broken = "-----BEGIN CERTIFICATE-----\nAA==\n-----END CERTIFICATE-----\n"
 
     @Test func `without which nothing can begin is an error that names the file`() throws {

@@ -15,8 +15,6 @@ final class TLSServerHandler: ChannelDuplexHandler {
     private static let recordSize = 1 << 14
 
     private var session: TLSSession
-    /// The writes from before the handshake was complete.
-    private var waiting: [(bytes: ByteBuffer, promise: EventLoopPromise<Void>?)] = []
     /// True once the client has said that it sends nothing more, or did not keep to TLS.
     private var isInputOver = false
     private var isOutputOver = false
@@ -26,11 +24,8 @@ final class TLSServerHandler: ChannelDuplexHandler {
     /// - Throws: ``OpenSSLError``
     init(_ context: TLSContext) throws { session = try TLSSession(context) }
 
-    func handlerRemoved(context: ChannelHandlerContext) { endOutput(ChannelError.ioOnClosedChannel) }
-
     func channelInactive(context: ChannelHandlerContext) {
-        isInputOver = true
-        endOutput(ChannelError.ioOnClosedChannel)
+        (isInputOver, isOutputOver) = (true, true)
         context.fireChannelInactive()
     }
 
@@ -39,16 +34,8 @@ final class TLSServerHandler: ChannelDuplexHandler {
         do {
             try unwrapInboundIn(data).withUnsafeReadableBytes { try session.receive($0) }
             try passOn(context)
-            if session.isEstablished { try writeWaiting(context) }
             flush(context)
-        } catch {
-            isInputOver = true
-            // The alert that gives the client the reason.
-            flush(context)
-            endOutput(error)
-            context.fireErrorCaught(error)
-            context.close(promise: nil)
-        }
+        } catch { fail(context, error) }
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
@@ -60,8 +47,8 @@ final class TLSServerHandler: ChannelDuplexHandler {
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if event as? ChannelEvent == .inputClosed {
-            // The connection ends after the client's goodbye, with which the input has ended already. Requests have
-            // ends of their own (RFC 9112, 6.3), so none is taken for complete if the goodbye is missing.
+            // A close_notify has already ended the input. Without one, the requests still have ends of their own (RFC
+            // 9112, 6.3), so none is taken for complete.
             guard !isInputOver else { return }
             isInputOver = true
         }
@@ -73,16 +60,18 @@ final class TLSServerHandler: ChannelDuplexHandler {
             promise?.fail(ChannelError.outputClosed)
             return
         }
-        let bytes = unwrapOutboundIn(data)
-        guard session.isEstablished else { return waiting.append((bytes, promise)) }
-        do { try encrypt(bytes, promise, context) } catch { promise?.fail(error) }
+        do { context.write(wrapOutboundOut(try encrypt(unwrapOutboundIn(data), context)), promise: promise) } catch {
+            // There is no session yet, or the client does not let it go on.
+            promise?.fail(error)
+            fail(context, error)
+        }
     }
 
     func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
         if mode != .input, !isOutputOver {
             session.end()
             flush(context)
-            endOutput(ChannelError.outputClosed)
+            isOutputOver = true
         }
         context.close(mode: mode, promise: promise)
     }
@@ -109,40 +98,35 @@ final class TLSServerHandler: ChannelDuplexHandler {
         }
     }
 
-    private func writeWaiting(_ context: ChannelHandlerContext) throws {
-        while !waiting.isEmpty {
-            let (bytes, promise) = waiting.removeFirst()
-            do { try encrypt(bytes, promise, context) } catch {
-                promise?.fail(error)
-                throw error
-            }
+    /// Encrypts a record at a time, so that the session never holds much.
+    private func encrypt(_ bytes: ByteBuffer, _ context: ChannelHandlerContext) throws -> ByteBuffer {
+        var rest = bytes
+        var output = context.channel.allocator.buffer(capacity: bytes.readableBytes + 64)
+        while let part = rest.readSlice(length: min(rest.readableBytes, Self.recordSize)), part.readableBytes > 0 {
+            try part.withUnsafeReadableBytes { try session.write($0) }
+            takeOutput(into: &output)
         }
-    }
-
-    private func encrypt(
-        _ bytes: ByteBuffer, _ promise: EventLoopPromise<Void>?, _ context: ChannelHandlerContext
-    ) throws {
-        try bytes.withUnsafeReadableBytes { try session.write($0) }
-        context.write(wrapOutboundOut(takeOutput(context)), promise: promise)
+        return output
     }
 
     /// Sends what the session has for the client.
     private func flush(_ context: ChannelHandlerContext) {
         guard session.outputCount > 0 else { return }
-        context.writeAndFlush(wrapOutboundOut(takeOutput(context)), promise: nil)
+        var bytes = context.channel.allocator.buffer(capacity: session.outputCount)
+        takeOutput(into: &bytes)
+        context.writeAndFlush(wrapOutboundOut(bytes), promise: nil)
     }
 
-    private func takeOutput(_ context: ChannelHandlerContext) -> ByteBuffer {
-        let count = session.outputCount
-        var bytes = context.channel.allocator.buffer(capacity: count)
-        bytes.writeWithUnsafeMutableBytes(minimumWritableBytes: count) { session.takeOutput(into: $0) }
-        return bytes
+    private func takeOutput(into bytes: inout ByteBuffer) {
+        bytes.writeWithUnsafeMutableBytes(minimumWritableBytes: session.outputCount) { session.takeOutput(into: $0) }
     }
 
-    private func endOutput(_ error: any Error) {
+    private func fail(_ context: ChannelHandlerContext, _ error: any Error) {
+        isInputOver = true
+        // The alert that gives the client the reason.
+        flush(context)
         isOutputOver = true
-        let unwritten = waiting
-        waiting = []
-        for (_, promise) in unwritten { promise?.fail(error) }
+        context.fireErrorCaught(error)
+        context.close(promise: nil)
     }
 }

@@ -20,8 +20,8 @@ let readWanted;
 
 // The panel. Only the answer to the newest request counts.
 
-/** The field in which a person is typing: its text is not applied yet, so the panel is not replaced. */
-let typed = null;
+/** The field in which a person is typing: its text is not applied yet, so the panel is not replaced until it is left. */
+let typed = null, isHeld = false;
 
 let latest = 0, timer;
 function fill() {
@@ -29,7 +29,8 @@ function fill() {
   const mine = ++latest;
   return attempt(async () => {
     const page = await fetchPage(find("found").dataset.panel);
-    if (mine !== latest || typed || !isOpen()) return;
+    if (mine !== latest || !isOpen()) return;
+    if (isHeld = typed && typed === document.activeElement) return;
     const fresh = document.adoptNode(page.getElementById("facets")), old = find("facets");
     const focused = document.activeElement, findFocus = old?.contains(focused) ? rememberField(focused) : null;
     if (old) keepState(old, fresh);
@@ -48,7 +49,8 @@ function keepState(old, fresh) {
     const before = old.querySelector(`details[data-name="${group.dataset.name}"]`);
     if (!before) continue;
     group.open = before.open;
-    if ("filled" in before.dataset) {
+    // A closed group is fetched again when it is opened.
+    if (before.open && "filled" in before.dataset) {
       group.querySelector(".values").replaceWith(before.querySelector(".values"));
       group.dataset.filled = "";
     }
@@ -97,6 +99,7 @@ export function renewFilters() {
  * older than that, for instance after the filters were cleared.
  */
 function apply(name) {
+  typed = null;
   const params = readWanted();
   params.delete(name);
   for (const value of new FormData(find("facets")).getAll(name)) params.append(name, value);
@@ -104,7 +107,6 @@ function apply(name) {
 }
 
 function change(event) {
-  typed = null;
   const field = event.target, form = field.form;
   if (form?.id !== "facets") return;
   const range = field.closest("[data-range]");
@@ -142,13 +144,12 @@ function add(event) {
   [item.type, item.name, item.value] = ["hidden", adds, event.target.value];
   find("facets").append(item);
   event.target.value = "";
-  typed = null;
   apply(adds);
 }
 
 for (const host of [rail, sheet]) {
   host.addEventListener("input", ({ target }) => { if (target.matches("[data-end], [data-adds]")) typed = target; });
-  host.addEventListener("focusout", ({ target }) => { if (target === typed) { typed = null; renewFilters(); } });
+  host.addEventListener("focusout", ({ target }) => { if (target === typed) { typed = null; if (isHeld) renewFilters(); } });
   host.addEventListener("change", change);
   host.addEventListener("picked", pick);
   host.addEventListener("taken", add);
