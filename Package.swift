@@ -174,12 +174,13 @@ let package = Package(
         .testTarget(
             name: "KioskTests",
             dependencies: [
-                domain, "Async", "Certificates", "Kiosk", "Processes", "Station", "Library", "LibraryMaker",
-                "TestTools",
-                "ZBarPeer",
+                domain, "Async", "Certificates", "Cryptography", "COpenSSL", "Kiosk", "Processes", "Station",
+                "Library", "LibraryMaker", "TestTools", "ZBarPeer",
                 .product(name: "Hummingbird", package: "hummingbird"), .product(name: "Logging", package: "swift-log"),
-                .product(name: "NIOEmbedded", package: "swift-nio"),
-            ]),
+                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOEmbedded", package: "swift-nio"),
+            ],
+            // The client of its tests for TLS.
+            linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto")]),
         .testTarget(
             name: "ScanCommandTests",
             dependencies: [
