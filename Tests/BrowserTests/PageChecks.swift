@@ -46,7 +46,7 @@ extension Browser {
             """) as? [String] ?? ["no answer"]
     }
 
-    /// Expects the page to fit every screen, in light and dark, and saves screenshots.
+    /// Expects the page to fit every screen, and saves screenshots if they are wanted, also of the dark page.
     func expectFit(_ name: String) async throws {
         let file = name.replacing("/", with: "-").replacing("?", with: "-")
         for screen in Screen.all {

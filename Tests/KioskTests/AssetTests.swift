@@ -41,6 +41,17 @@ import Testing
         }
     }
 
+    /// The browser's tests therefore measure the pages in light only.
+    @Test func `has other colours in the dark, and nothing else`() throws {
+        for (name, asset) in try Self.whole.get().assets where name.hasSuffix(".css") {
+            let style = String(decoding: asset.bytes, as: UTF8.self)
+            #expect(!style.contains("prefers-color-scheme"), "\(name)")
+            let rules = style.matches(of: /[^\n}]*\[data-appearance[^{]*\{([^}]*)\}/)
+            #expect(rules.allSatisfy { $0.1.wholeMatch(of: /\s*color-scheme: (light|dark);\s*/) != nil }, "\(name)")
+            #expect(!rules.isEmpty || name != "base.css")
+        }
+    }
+
     @Test func `is restored by gzip, and is smaller compressed`() throws {
         let packed = try Self.whole.get().assets.values.compactMap { asset in asset.compressed.map { (asset.bytes, $0) }
         }
