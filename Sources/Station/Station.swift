@@ -183,10 +183,23 @@ extension Station {
             captureError: captureError)
     }
 
-    /// The whole state that a full screen draws: the batch, the pending detections, the error that prevents them from
-    /// being stored, and the number of waiting items outside the batch.
-    public var contents: (batch: Batch, pending: [Detection], captureError: (any Error)?, waitingElsewhere: Int) {
-        (batch, pending.value, captureError, waitingElsewhere)
+    /// The whole state that a full screen draws.
+    public struct Contents: Sendable {
+        public var batch: Batch
+        /// The detections that are not on disk yet.
+        public var pending: [Detection]
+        /// True while there are pending detections, and until the last of them is in the batch.
+        public var isCapturing: Bool
+        /// The error that prevents the pending detections from being stored.
+        public var captureError: (any Error)?
+        /// The number of waiting items outside the batch.
+        public var waitingElsewhere: Int
+    }
+
+    public var contents: Contents {
+        Contents(
+            batch: batch, pending: pending.value, isCapturing: !pending.value.isEmpty || captureTask != nil,
+            captureError: captureError, waitingElsewhere: waitingElsewhere)
     }
 
     /// Returns a row; nil if it is not in the batch.

@@ -330,6 +330,44 @@ private let emma = "9780141439587"
             #expect(await !bench.text.contains("NOT ON DISK YET"))
         }
     }
+
+    @Test func `does not end with its stream before the last book is on the card`() async throws {
+        let held = HeldShelf()
+        let bench = try LiveBench(isStream: true, shelf: held)
+        try await bench.running {
+            try await held.turn.withPermit {
+                bench.station.enqueue(Detection(isbn: try ISBN(emma), raw: emma, origin: .camera))
+                for await _ in held.asked { break }
+                // The book is on disk, but not yet compared with the library.
+                await bench.terminal.handle(.sourceEnded(nil))
+                #expect(await !bench.terminal.isClosing)
+            }
+            _ = try await bench.state { $0.batch.counts.lookingUp == 0 && $0.batch.open.count == 1 }
+            #expect(await !bench.terminal.isClosing)
+            await bench.type("k", at: .seconds(5))
+            _ = await bench.handled()
+            _ = try await bench.state { _ in await bench.terminal.isClosing }
+        }
+    }
+}
+
+/// A library that has no books, and says so only when the test lets it.
+private struct HeldShelf: Shelf {
+    let turn = AsyncSemaphore()
+    /// An element for each time that the library is asked for books.
+    let asked: AsyncStream<Void>
+    private let asking: AsyncStream<Void>.Continuation
+
+    init() { (asked, asking) = AsyncStream.makeStream() }
+
+    func books(with isbns: [ISBN]) async throws -> [ISBN: [Book]] {
+        asking.yield()
+        return await turn.withPermit { [:] }
+    }
+
+    func add(_ confirmed: [Confirmed], continuing change: ID<Change>?, at now: Date) async throws -> [SaveResult] { [] }
+    func editions(like metadata: Metadata, excluding isbn: ISBN?) async throws -> [Book] { [] }
+    func complete(_ records: [ISBN: Metadata], at now: Date) async throws -> Int { 0 }
 }
 
 /// A terminal without a screen on a library in memory. The test passes keys and news to it.
@@ -342,17 +380,18 @@ private final class LiveBench: Sendable {
     private let recogniser = SharedValue(KeyBurst.Recogniser())
     private let lastKey = SharedValue<Duration>(.zero)
 
-    init(saving: Station.AutomaticSaving? = nil) throws {
+    /// - Parameter shelf: nil for the library's own.
+    init(saving: Station.AutomaticSaving? = nil, isStream: Bool = false, shelf: (any Shelf)? = nil) throws {
         library = try LibraryFile.inMemory(device: "desk")
         var options = Station.Options()
         options.saving = saving
         station = Station(
-            flow: CaptureFlow(queue: library, shelf: library, lookup: EverySource()), history: library,
+            flow: CaptureFlow(queue: library, shelf: shelf ?? library, lookup: EverySource()), history: library,
             options: options)
         terminal = LiveTerminal(
             station: station, keyboard: nil, sounds: Sounds(isMuted: true, environment: [:]) {},
             events: EventPrinter(json: true, undoHint: "", describe: { "\($0)" }, report: { _ in }),
-            now: { [time] in time.value })
+            isStream: isStream, now: { [time] in time.value })
     }
 
     /// - Parameter time: when the key is read.
@@ -393,7 +432,7 @@ private final class LiveBench: Sendable {
     }
 
     /// Passes news to the terminal until its state is as expected.
-    func state(_ isRight: (LiveState) -> Bool) async throws -> LiveState {
+    func state(_ isRight: (LiveState) async -> Bool) async throws -> LiveState {
         await terminal.refresh()
         if await isRight(terminal.state) { return await terminal.state }
         for await news in station.news {

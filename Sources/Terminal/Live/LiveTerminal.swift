@@ -141,6 +141,8 @@ package actor LiveTerminal {
 
     /// Reads the station's batch again and draws the screen.
     func refresh() async {
+        // Contents that were read before the source was over may lack its last books.
+        let isSourceOver = state.isSourceOver
         let contents = await station.contents
         let isNew = contents.batch.rows.count > state.batch.rows.count
         state.batch = contents.batch
@@ -150,7 +152,7 @@ package actor LiveTerminal {
         if isNew, state.selected != nil, now() - lastKey > Self.handsFree { state.selected = nil }
         showToReader()
         draw()
-        closeWhenDone()
+        if isSourceOver, !contents.isCapturing { closeWhenDone() }
     }
 
     /// Records what the screen shows from now on, and which keys already act on it.
@@ -600,9 +602,10 @@ package actor LiveTerminal {
         closing.finish()
     }
 
-    /// Ends the run automatically when a stream has ended and nothing is left to answer.
+    /// Ends the run automatically when a stream has ended, all its books are in the batch, and nothing is left to
+    /// answer.
     private func closeWhenDone() {
-        guard state.isStream, state.isSourceOver, state.pending.isEmpty, keyTask == nil, case .list = state.mode,
+        guard state.isStream, keyTask == nil, case .list = state.mode,
             state.savesFound
                 ? state.batch.counts.lookingUp == 0 && state.batch.ticked.isEmpty : state.batch.open.isEmpty
         else { return }
