@@ -196,6 +196,7 @@ extension Station {
         public var waitingElsewhere: Int
     }
 
+    /// The whole state at this moment, with all rows of the batch.
     public var contents: Contents {
         Contents(
             batch: batch, pending: pending.value, isCapturing: !pending.value.isEmpty || captureTask != nil,
