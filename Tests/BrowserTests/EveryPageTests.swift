@@ -22,7 +22,7 @@ extension `In a browser` {
             try await onEachPage { browser, page in try await browser.expectFit(page) }
         }
 
-        @Test func `loads at most 60 kB without covers, nothing from elsewhere, and runs without an error`()
+        @Test func `loads at most 60 kB without covers and nothing from elsewhere, and runs without an error`()
             async throws
         {
             try await onEachPage { browser, page in

@@ -94,9 +94,11 @@ private struct Line {
     let server = EmbeddedChannel()
     let recorder = Recorder()
     let reads = ReadCounter()
+    /// The folder of the server's certificate, which is removed with the line.
+    private let scratch: Scratch
 
     init(_ client: TLSClient, isConnected: Bool = true) throws {
-        let scratch = try Scratch()
+        scratch = try Scratch()
         let certificate = try StationAuthority(folder: scratch.file("tls")).certificate(
             for: Subjects(names: ["localhost"], addresses: []))
         self.client = client
@@ -198,7 +200,7 @@ private struct Line {
         #expect(line.recorder.events == ["inputClosed"] && line.server.isActive)
     }
 
-    @Test func `ends a connection at the first byte that was altered`() throws {
+    @Test func `ends a connection whose bytes were altered`() throws {
         let line = try Line(TLSClient())
         line.client.write([1])
         var record = line.client.output()
