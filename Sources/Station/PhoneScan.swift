@@ -4,7 +4,8 @@ import Synchronization
 /// Reads the frames that the camera of one phone sends, as ``LiveScan`` reads those of a camera.
 ///
 /// A phone sends single pictures, whenever the network lets it. The time between two of them counts for at most
-/// ``longestStep``, so that a book that stays in view while the connection is cut is not captured twice.
+/// ``longestStep``, so that a book that stays in view is not captured twice: neither while the connection is cut, nor
+/// where it is so slow that the time of one or two blurred pictures would end a showing.
 public final class PhoneScan: Sendable {
     /// Decodes a JPEG to grey levels. Returns false if it is damaged or too large.
     public typealias Decode = (UnsafeBufferPointer<UInt8>, inout Frame) -> Bool
@@ -40,9 +41,9 @@ public final class PhoneScan: Sendable {
     private let thumbnail: @Sendable (Frame, Corners) -> [UInt8]?
     private let state: Mutex<State>
 
-    /// The longest time that counts between two frames: less than ``Consensus/rearmTime``, after which a code that
-    /// appears again counts as shown again.
-    static let longestStep: Duration = .milliseconds(400)
+    /// The longest time that counts between two frames. Three of them exceed ``Consensus/rearmTime``, and two do not: a
+    /// code counts as shown again only after it was missing from three frames in a row.
+    static let longestStep: Duration = .milliseconds(240)
     /// The largest frame, in pixels, that `decode` should accept: 1920x1080.
     public static let pixelLimit = 1920 * 1080
 

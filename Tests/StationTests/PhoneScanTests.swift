@@ -57,6 +57,13 @@ private struct TextDecoder: FrameDecoder {
         #expect(books(showing(dune, 5) + cut + showing(dune, 5) + cut + showing(dune, 5)) == [dune])
     }
 
+    @Test(arguments: [0.11, 0.5, 1, 5])
+    func `captures a book once, though two frames in a row do not show it`(pause: Double) {
+        let step = Duration.seconds(pause)
+        let seen = showing(dune, 5, every: step) + showing("", 2, every: step) + showing(dune, 5, every: step)
+        #expect(books(seen) == [dune])
+    }
+
     @Test(arguments: [0.11, 0.3, 1, 5])
     func `captures each book that is held up after the other`(pause: Double) {
         let step = Duration.seconds(pause)
