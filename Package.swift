@@ -53,6 +53,8 @@ let package = Package(
         // Restrictions that a process puts on itself.
         .systemLibrary(name: "CProcess"),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        // One function that Swift cannot call. GRDB links the library.
+        .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
         // Linked from its archive too: 20 kB instead of a library to load.
         .systemLibrary(name: "CSHA2", providers: [.apt(["libmd-dev"])]),
         // Not linked, but opened with the first certificate.
@@ -79,7 +81,8 @@ let package = Package(
         .target(name: "Lookup", dependencies: [domain, "SystemCalls", "HTTP", "CZlib", "CXML", grdb, system]),
         .target(name: "Hub", dependencies: [domain, "SystemCalls", "HTTP"]),
         .target(
-            name: "Library", dependencies: [domain, "Async", "SystemCalls", "Cryptography", grdb, system, "CCrypt"]),
+            name: "Library",
+            dependencies: [domain, "Async", "SystemCalls", "Cryptography", grdb, system, "CCrypt", "CSQLite"]),
         .target(name: "Exchange", dependencies: [domain]),
         // Tools with which tasks of several modules wait: bursts, a semaphore, a time limit.
         .target(name: "Async"),
@@ -211,11 +214,12 @@ let package = Package(
 )
 
 // The build of script/test: a release build whose internal declarations the tests can see. Of our own modules, it
-// optimises those that process pixels, and those that fold and sort the texts of large libraries. In a debug build,
-// ArgumentParser checks every option several times at each start of the program, which took nine tenths of the start.
+// optimises those that process pixels, and the domain, which folds and sorts the texts of large libraries. The tests of
+// the others would not be faster. In a debug build, ArgumentParser checks every option several times at each start of
+// the program, which took nine tenths of the start.
 if Context.environment["BOOKPLATE_TEST_BUILD"] != nil {
     for target in package.targets where target.type != .system {
-        let isOptimized = target.swiftSettings != nil || ["Bookplate", "Library"].contains(target.name)
+        let isOptimized = target.swiftSettings != nil || target.name == "Bookplate"
         let flags = isOptimized ? [] : ["-Onone"]
         target.swiftSettings = [.unsafeFlags(flags + ["-enable-testing"])]
     }

@@ -1,4 +1,5 @@
 import Bookplate
+import CSQLite
 import Dispatch
 import SystemCalls
 import FoundationEssentials
@@ -362,10 +363,14 @@ public final class LibraryFile: Sendable {
         return first
     }
 
+    /// The first connection of a process ends SQLite's statistics.
+    private static let hasEndedStatistics = csqlite_end_memory_statistics() == 0
+
     /// Returns the configuration for a connection to a library.
     static func configuration(
         readonly: Bool = false, lockTimeout: LockTimeout = LockTimeout(.seconds(5))
     ) -> Configuration {
+        _ = hasEndedStatistics
         var configuration = Configuration()
         configuration.readonly = readonly
         configuration.foreignKeysEnabled = true

@@ -18,7 +18,7 @@ private let arrows: [String: Set<String>] = [
     "HTTP": ["Bookplate", "CCurl"],
     "Lookup": ["Bookplate", "SystemCalls", "HTTP", "CZlib", "CXML", "GRDB", "SystemPackage"],
     "Hub": ["Bookplate", "SystemCalls", "HTTP"],
-    "Library": ["Bookplate", "Async", "SystemCalls", "GRDB", "CCrypt", "Cryptography", "SystemPackage"],
+    "Library": ["Bookplate", "Async", "SystemCalls", "GRDB", "CCrypt", "CSQLite", "Cryptography", "SystemPackage"],
     "Exchange": ["Bookplate"],
     "Async": [],
     "Station": ["Bookplate", "Async"],

@@ -73,7 +73,8 @@ import Testing
             }
             #expect(Set(manual).count == 6)
             #expect(manual.allSatisfy { name(of: $0).contains("-manual-2026-11-21T") })
-            for day in 1..<36 { _ = try await library.backup(into: own, at: after(days: day)) }
+            // A day of each earlier week, and all days of the last one.
+            for day in [1, 8, 15, 22] + (29..<36) { _ = try await library.backup(into: own, at: after(days: day)) }
             #expect(Set(manual.map(name(of:))).isSubset(of: names(in: own)))
             #expect(names(in: own).count == 6 + 9)
             let listed = try LibraryFile.backups(in: own)
