@@ -53,7 +53,7 @@ let package = Package(
         // Restrictions that a process puts on itself.
         .systemLibrary(name: "CProcess"),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
-        // One function that Swift cannot call. GRDB links the library.
+        // One function that GRDB does not offer. GRDB links the library.
         .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
         // Linked from its archive too: 20 kB instead of a library to load.
         .systemLibrary(name: "CSHA2", providers: [.apt(["libmd-dev"])]),
@@ -214,8 +214,8 @@ let package = Package(
 )
 
 // The build of script/test: a release build whose internal declarations the tests can see. Of our own modules, it
-// optimises those that process pixels, and the domain, which folds and sorts the texts of large libraries. The tests of
-// the others would not be faster. In a debug build, ArgumentParser checks every option several times at each start of
+// optimises those that process pixels, and the domain, which folds and sorts the texts of large libraries. Optimising
+// Library made its tests no faster. In a debug build, ArgumentParser checks every option several times at each start of
 // the program, which took nine tenths of the start.
 if Context.environment["BOOKPLATE_TEST_BUILD"] != nil {
     for target in package.targets where target.type != .system {

@@ -363,14 +363,15 @@ public final class LibraryFile: Sendable {
         return first
     }
 
-    /// The first connection of a process ends SQLite's statistics.
-    private static let hasEndedStatistics = csqlite_end_memory_statistics() == 0
+    /// Stops SQLite's count of its memory, once in a process. If another database was opened before, the count goes on,
+    /// and threads wait for each other longer.
+    private static let stopsCountingMemory: Void = csqlite_stop_counting_memory()
 
     /// Returns the configuration for a connection to a library.
     static func configuration(
         readonly: Bool = false, lockTimeout: LockTimeout = LockTimeout(.seconds(5))
     ) -> Configuration {
-        _ = hasEndedStatistics
+        stopsCountingMemory
         var configuration = Configuration()
         configuration.readonly = readonly
         configuration.foreignKeysEnabled = true

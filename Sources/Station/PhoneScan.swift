@@ -42,7 +42,7 @@ public final class PhoneScan: Sendable {
     private let state: Mutex<State>
 
     /// The longest time that counts between two frames. Three of them exceed ``Consensus/rearmTime``, and two do not: a
-    /// code counts as shown again only after it was missing from three frames in a row.
+    /// code counts as shown again only after it was missing from at least three frames in a row.
     static let longestStep: Duration = .milliseconds(240)
     /// The largest frame, in pixels, that `decode` should accept: 1920x1080.
     public static let pixelLimit = 1920 * 1080
