@@ -18,7 +18,7 @@ private let dune = "9780441013593", emma = "9780141439587"
             _ = try await capture(emma, with: station.preset(of: "phone"), rig)
             try await station.setPreset(Preset(isWishlist: true, browser: "phone"))
             try await station.setPreset(Preset(shelf: "Attic"))
-            let rows = await station.snapshot().rows
+            let rows = try await rig.rows { $0.allSatisfy { $0.status == .found } }
             #expect(rows.map(\.candidate.item.preset.shelf) == [nil, "Attic"])
             #expect(rows.map(\.candidate.item.preset.isWishlist) == [true, false])
             #expect(await station.preset(of: "phone") == Preset(isWishlist: true, browser: "phone"))
