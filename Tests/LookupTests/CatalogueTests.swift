@@ -142,12 +142,12 @@ import Testing
             book.pageCount == 277 && book.language == "en" && book.series == "Sea studies" && book.seriesNumber == "4")
         #expect(book.description == "A lighthouse sets out." && book.identifiers == ["oclc": ["1000000003"]])
         let other =
-            #"[{"itemType": "book", "title": "T", "ISBN": "0521000017, 9780521000017", "creators": [{"creatorType": "author", "firstName": "", "lastName": "Breaker, Duncan."}, {"creatorType": "editor", "firstName": "A", "lastName": "B"}]}]"#
+            #"[{"itemType": "book", "title": "T", "ISBN": "0521000017, 9780521000017", "creators": [{"creatorType": "author", "firstName": "", "lastName": "Breaker, Duncan."}, {"creatorType": "editor", "firstName": "A", "lastName": "B"}], "author": [["Foam, Stephen", "R.,"]]}]"#
         let isbn = ISBN.sample("9780521000017")
         guard case .found(let second)? = Catalogue.citoid.read(Array(other.utf8), [isbn])[isbn] else {
             throw NoAnswer()
         }
-        #expect(second.people == ["author: Duncan Breaker", "editor: A B"])
+        #expect(second.people == ["author: Stephen R. Foam", "author: Duncan Breaker", "editor: A B"])
     }
 
     @Test func `Citoid's 404 means that the book is not found`() {

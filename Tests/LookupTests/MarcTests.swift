@@ -281,6 +281,7 @@ extension Metadata {
             ("LDR      njm\n300    $a1 CD-ROM", .digital), ("300    $a345 S. + 1 CD-ROM\n007 tu", .physical),
             ("338    $bnb\n007 a||", nil), ("", nil), ("020    $a3100000013$qhardcover", .physical),
             ("338    $bnc\n020    $a3100000013$q(electronic bk.)", .digital),
+            ("338    $aBand$bnc\n300    $a304 Seiten (auch als Online-Ressource)", .physical),
             ("338    $bcr\n020    $a3100000013$qTrade Paper", .digital),
             ("020    $a9783100000026$qhardcover", nil), ("020    $a3100000013 (ebook)", .digital),
         ] as [(String, Metadata.Format?)])

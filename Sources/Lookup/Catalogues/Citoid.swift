@@ -61,6 +61,8 @@ enum Citoid {
             ]
             : value.items.compactMap(\.string)
         let filled = parts.map(\.cleanedLine).filter { !$0.isEmpty }
-        return filled.count == 1 ? PersonName.displayed(filled[0]) : FieldLimits.text(filled.joined(separator: " "))
+        let name = filled.joined(separator: " ")
+        // The service has divided "Gliessman, Stephen R., 1948-" at a space.
+        return filled.count == 1 || name.contains(",") ? PersonName.displayed(name) : FieldLimits.text(name)
     }
 }

@@ -136,9 +136,11 @@ enum Marc21 {
         // Spoken word (i, spw).
         if record.leader(at: 6) == "i" || record.all("336").contains(where: { $0["b"] == "spw" }) { return .audiobook }
         // Carriers of computers begin with c (MARC code list of carrier types).
-        if carriers.contains(where: { $0.hasPrefix("c") }) || kinds.contains("c") || FormatNote.isDigital(extent) {
-            return .digital
-        }
+        // Where a record names its carrier, a note about another form of the book says nothing.
+        let isDigital =
+            carriers.isEmpty
+            ? kinds.contains("c") || FormatNote.isDigital(extent) : carriers.contains { $0.hasPrefix("c") }
+        if isDigital { return .digital }
         let notes = record.all("020").filter { $0.lists(isbn) }.flatMap { field in
             field.all("a").map(MarcText.note) + field.all("q") + field.all("c")
         }

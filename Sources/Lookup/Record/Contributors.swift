@@ -102,13 +102,17 @@ extension [Contributor] {
         append(new)
     }
 
-    /// Adds people whose names are not in the list. Names are compared without regard to case and full stops.
+    /// Adds people whose names are not in the list. Names are compared without regard to case and full stops, and a
+    /// person without a role is the one with a role whose name is the same but for middle names and initials.
     ///
     /// A person who is listed without a role gets the role that `people` knows.
     mutating func add(_ people: [Contributor]) {
         for person in people {
             let key = person.name.comparable
-            if let index = firstIndex(where: { $0.name.comparable == key }) {
+            if let index = firstIndex(where: { other in
+                other.name.comparable == key
+                    || ((other.role == .other || person.role == .other) && other.name.isSamePerson(as: person.name))
+            }) {
                 if self[index].role == .other { self[index].role = person.role }
             } else if count < FieldLimits.items {
                 append(person)
@@ -120,6 +124,24 @@ extension [Contributor] {
 extension String {
     /// The letters of a name in lower case, without full stops.
     fileprivate var comparable: String { lowercased().filter { $0.isLetter || $0 == " " } }
+
+    /// Returns true if the last names and the first names are the same, and only one of the names has more in between:
+    /// "Constance Garnett" is "Constance Black Garnett" and "C. Garnett", but not "Clara Garnett".
+    fileprivate func isSamePerson(as other: String) -> Bool {
+        let names = [comparable, other.comparable].map { $0.split(separator: " ") }.sorted { $0.count < $1.count }
+        guard names[0].count > 1, names[0].last == names[1].last else { return false }
+        func agree(_ first: Substring, _ second: Substring) -> Bool {
+            first == second || (first.count == 1 && second.hasPrefix(first))
+                || (second.count == 1 && first.hasPrefix(second))
+        }
+        guard agree(names[0][0], names[1][0]) else { return false }
+        var longer = names[1].dropFirst()
+        return names[0].dropFirst().allSatisfy { name in
+            guard let place = longer.firstIndex(where: { agree($0, name) }) else { return false }
+            longer = longer[(place + 1)...]
+            return true
+        }
+    }
 }
 
 extension StringProtocol {

@@ -150,8 +150,11 @@ enum OpenLibraryEdition {
     /// MARC list a name with ";" at its end and its number one after the other.
     private static func series(_ texts: [String]) -> (name: String?, number: String?) {
         guard let text = texts.first else { return (nil, nil) }
-        if texts.count > 1, text.hasSuffix(";"), let number = number(texts[1]) {
-            let name = String(text.dropLast()).cleaned
+        if texts.count > 1, let number = number(texts[1]),
+            // "vol. 1" belongs to the series before it; a bare number may be a series.
+            text.hasSuffix(";") || texts[1].cleaned.lowercased().first?.isLetter == true
+        {
+            let name = MarcText.withoutStop(MarcText.withoutMarks(text))
             if !name.isEmpty { return (name, number) }
         }
         let sign = text.lastIndex { ";#,(".contains($0) }.map { $0..<text.index(after: $0) }
