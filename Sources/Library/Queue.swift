@@ -283,8 +283,6 @@ extension StoredItem {
 
     /// The pause before the sources are queried again about an ISBN that none of them has found.
     static let notFoundPause: TimeInterval = 7 * 86_400
-    /// The pause if a source was left out because its rate limit was used up.
-    static let uncertainPause: TimeInterval = 86_400
     private static let firstPause: TimeInterval = 30
     private static let longestPause: TimeInterval = 3600
 
@@ -310,9 +308,7 @@ extension StoredItem {
             item.outcome = .notFound
             item.reason = answer.outcome.reason.map { $0 + missing }
             attempts = 0
-            // A source that was left out for now may know the book.
-            let isUncertain = answer.notAsked.contains(where: \.isForNow)
-            return now.addingTimeInterval(isUncertain ? Self.uncertainPause : Self.notFoundPause)
+            return now.addingTimeInterval(Self.notFoundPause)
         case .temporary(let failure), .blocked(let failure), .badData(let failure):
             item.outcome = answer.outcome.name
             item.reason = answer.outcome.reason

@@ -4,7 +4,8 @@ import HTTP
 import Synchronization
 
 /// Queries the sources and merges their records. The answer cache comes first, then the offline index, then the
-/// catalogue of the number's group and Open Library, both at once, then the other sources one after another.
+/// catalogue of the number's group and Open Library, both at once, then the other sources one after another. A source
+/// that keeps the lookup waiting holds up none after it.
 ///
 /// - A record from the offline index is enough if it has a title and authors; then no online source is queried.
 /// - The other sources are queried if the book has not been found, or if one of the ``Metadata/essentials`` is missing
@@ -197,26 +198,34 @@ public struct LookupChain: MetadataLookup {
     }
 
     /// The answers of a source that is asked at once; none for books that were left out, because another source had a
-    /// title.
+    /// title, and none while the source keeps the lookup waiting.
     private struct Arrival: Sendable {
         let source: SourceName
         let isbns: [ISBN]
         var answers: [ISBN: SourceAnswer]?
         var remainder: Deadline.Remainder?
+        var isLate = false
     }
 
     /// Runs two stages at the same time. In the first stage, the sources that are asked at once answer for whole
-    /// batches. The second stage takes the books that need more, and queries the other sources for one book after
-    /// another, with a separate deadline for each book.
+    /// batches. The second stage takes the books that need more, and those whose batch is late, and queries the other
+    /// sources for one book after another, with a separate deadline for each book.
     private func ask(
         _ sources: LookupSources, _ drafts: [LookupDraft], for goal: LookupGoal, _ output: Output
     ) async {
         let first = sources.available.filter(\.isAskedAtOnce)
         var open = Dictionary(uniqueKeysWithValues: drafts.map { ($0.isbn, $0) })
-        var awaited: [ISBN: Int] = [:]
+        var awaited: [ISBN: Set<SourceName>] = [:]
+        var passedOn: [ISBN: BookLookup] = [:]
         let settled = SettledBooks()
         let (arrivals, arrived) = AsyncStream.makeStream(of: Arrival.self)
-        let (rest, left) = AsyncStream.makeStream(of: (LookupDraft, Deadline.Remainder).self)
+        let (rest, left) = AsyncStream.makeStream(of: BookLookup.self)
+        func passOn(_ draft: LookupDraft, _ remainder: Deadline.Remainder?) {
+            let book = BookLookup(
+                draft, awaited: awaited[draft.isbn] ?? [], remainder ?? Deadline(policy.time).remainder)
+            passedOn[draft.isbn] = book
+            left.yield(book)
+        }
         async let others: Void = askOthers(rest, sources, for: goal, output)
         async let atOnce: Void = withTaskGroup(of: Void.self) { group in
             for source in first {
@@ -227,20 +236,25 @@ public struct LookupChain: MetadataLookup {
             arrived.finish()
         }
         for draft in drafts {
-            awaited[draft.isbn] = first.count { $0.isAsked(for: draft.isbn, found: nil) }
-            if awaited[draft.isbn] == 0 { left.yield((draft, Deadline(policy.time).remainder)) }
+            awaited[draft.isbn] = Set(first.filter { $0.isAsked(for: draft.isbn, found: nil) }.map(\.name))
+            if awaited[draft.isbn]?.isEmpty == true { passOn(draft, nil) }
         }
         for await arrival in arrivals {
             var (done, unchanged, further): ([LookupDraft], [LookupDraft], [LookupDraft]) = ([], [], [])
             for isbn in arrival.isbns {
-                guard var draft = open[isbn], let count = awaited[isbn] else { continue }
+                guard var draft = open[isbn] else { continue }
+                if !arrival.isLate { awaited[isbn]?.remove(arrival.source) }
+                if let book = passedOn[isbn] {
+                    if !arrival.isLate { book.add(arrival.answers.map { $0[isbn] ?? .notFound }, from: arrival.source) }
+                    continue
+                }
                 if let answers = arrival.answers { draft.add(answers[isbn] ?? .notFound, from: arrival.source) }
                 open[isbn] = draft
-                awaited[isbn] = count - 1
+                let isLast = awaited[isbn]?.isEmpty ?? true
                 switch goal {
                 case .title where draft.hasTitle:
                     guard arrival.answers != nil else { break }
-                    draft.isAwaited = count > 1
+                    draft.isAwaited = !isLast
                     if settled.insert(isbn) {
                         done.append(draft)
                     } else if draft.hasRecord(of: arrival.source) {
@@ -248,8 +262,8 @@ public struct LookupChain: MetadataLookup {
                     } else {
                         unchanged.append(draft)
                     }
-                case .record where count == 1 && !draft.needsMore: done.append(draft)
-                case _ where count == 1: left.yield((draft, arrival.remainder ?? Deadline(policy.time).remainder))
+                case .record where isLast && !draft.needsMore: done.append(draft)
+                case _ where isLast || arrival.isLate: passOn(draft, arrival.remainder)
                 default: break
                 }
             }
@@ -274,28 +288,28 @@ public struct LookupChain: MetadataLookup {
             if !known.isEmpty { arrived.yield(Arrival(source: source.name, isbns: known)) }
             guard !unknown.isEmpty else { continue }
             let deadline = Deadline(policy.time)
-            let answers = await source.lookUp(
-                unknown, through: client(for: source, deadline, isLast: isLast, output.unreachable))
-            arrived.yield(
-                Arrival(source: source.name, isbns: unknown, answers: answers, remainder: deadline.remainder))
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask {
+                    guard await policy.losesPatience() else { return }
+                    arrived.yield(
+                        Arrival(source: source.name, isbns: unknown, remainder: deadline.remainder, isLate: true))
+                }
+                let answers = await source.lookUp(
+                    unknown, through: client(for: source, deadline, isLast: isLast, output.unreachable))
+                group.cancelAll()
+                await group.waitForAll()
+                arrived.yield(
+                    Arrival(source: source.name, isbns: unknown, answers: answers, remainder: deadline.remainder))
+            }
         }
     }
 
     private func askOthers(
-        _ drafts: AsyncStream<(LookupDraft, Deadline.Remainder)>, _ sources: LookupSources, for goal: LookupGoal,
-        _ output: Output
+        _ books: AsyncStream<BookLookup>, _ sources: LookupSources, for goal: LookupGoal, _ output: Output
     ) async {
-        let others = sources.available.filter { !$0.isAskedAtOnce }
-        for await (draft, remainder) in drafts where !Task.isCancelled {
-            var draft = draft
-            let deadline = Deadline(remainder, policy.time)
-            if goal == .record { await complete(&draft, sources) { client(for: $0, deadline, output.unreachable) } }
-            for (number, source) in others.enumerated() where draft.isAsked(of: source) {
-                if goal == .title, draft.hasTitle { break }
-                let isLast = !others[(number + 1)...].contains(where: draft.isAsked)
-                let answers = await source.lookUp(
-                    [draft.isbn], through: client(for: source, deadline, isLast: isLast, output.unreachable))
-                draft.add(answers[draft.isbn] ?? .notFound, from: source.name)
+        for await book in books where !Task.isCancelled {
+            let draft = await book.run(sources, for: goal, policy) { source, deadline, isLast in
+                client(for: source, deadline, isLast: isLast, output.unreachable)
             }
             await finish([draft], sources, output)
         }
@@ -335,14 +349,13 @@ public struct LookupChain: MetadataLookup {
         }
     }
 
-    /// Returns the client for a source. The requests to every source except the last one must leave 3 s for the sources
-    /// after it.
+    /// Returns the client for a source.
     func client(
         for source: any OnlineSource, _ deadline: Deadline, isLast: Bool = false, _ unreachable: UnreachableSources
     ) -> SourceClient {
         SourceClient(
             source: source.name, policy: policy, deadline: deadline, unreachable: unreachable,
-            reserve: isLast ? .zero : .seconds(3), honoursNotAsked: !source.hasKey, options: source.options)
+            isLast: isLast, honoursNotAsked: !source.hasKey, options: source.options)
     }
 
     /// Caches the answers, so that a program that ends now goes on with the pending sources later, and gives them out.

@@ -44,8 +44,7 @@ struct LookupDraft: Sendable {
         case .notFound:
             misses.append(source)
             exhausted.insert(source)
-        case .notAsked(let reason, let isForNow):
-            leave(out: [NotAsked(source: source, reason: reason, isForNow: isForNow)])
+        case .notAsked(let reason): leave(out: [NotAsked(source: source, reason: reason)])
         // A network that requires a sign-in blocks every source, and does not do so for ever.
         case .temporary, .blocked: failures.append((source, answer))
         case .badData:
@@ -148,8 +147,7 @@ struct LookupDraft: Sendable {
         guard wasAnsweredOnline else { return false }
         return switch outcome(.standard) {
         case .found(let metadata, _): !metadata.isWeakMatch || failures.isEmpty
-        // A source that was left out for now may know the book.
-        case .notFound: !notAsked.contains(where: \.isForNow)
+        case .notFound: true
         default: false
         }
     }

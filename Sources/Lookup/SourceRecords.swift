@@ -5,7 +5,7 @@ extension LookupChain: RecordSearch {
     public func records(of edition: Edition, language: String?) async -> [SourceRecord] {
         let sources = await sourcesOrNone()
         var records = (notAsked + sources.notAsked).map {
-            SourceRecord(source: $0.source, answer: .notAsked(reason: $0.reason, isForNow: $0.isForNow))
+            SourceRecord(source: $0.source, answer: .notAsked(reason: $0.reason))
         }
         if let isbn = edition.isbn {
             records += await self.records(of: isbn, from: sources)

@@ -14,8 +14,8 @@ extension LookupChain: TitleSearch {
             case .success(let offers):
                 answer.asked.append(source)
                 found += offers
-            case .failure(.notAsked(let reason, let isForNow)):
-                answer.notAsked.append(NotAsked(source: source, reason: reason, isForNow: isForNow))
+            case .failure(.notAsked(let reason)):
+                answer.notAsked.append(NotAsked(source: source, reason: reason))
             case .failure(.temporary(let error)): answer.failures.append(SourceFailure(.temporary, error))
             case .failure(.blocked(let error)): answer.failures.append(SourceFailure(.blocked, error))
             case .failure(.badData(let error)): answer.failures.append(SourceFailure(.badData, error))

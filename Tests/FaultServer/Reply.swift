@@ -49,6 +49,14 @@ public struct Reply: Sendable {
     /// Accepts the request and never answers.
     public static let blackHole = Reply { connection, _ in connection.awaitEnd() }
 
+    /// Sends the beginning of an answer, and no more.
+    public static func hanging(after beginning: String) -> Reply {
+        Reply { connection, _ in
+            connection.send(Array(beginning.utf8))
+            connection.awaitEnd()
+        }
+    }
+
     /// Ends the connection with a reset.
     public static let reset = Reply { connection, _ in connection.reset() }
 

@@ -172,7 +172,7 @@ import Testing
         #expect(findings.map(\.source) == SourceOrder.standard.sources)
         #expect(
             findings.allSatisfy { finding in
-                if case .notAsked(let reason, _) = finding.answer { reason.contains("cannot be read") } else { false }
+                if case .notAsked(let reason) = finding.answer { reason.contains("cannot be read") } else { false }
             })
         #expect(rig.openLibrary.requests.isEmpty)
     }

@@ -66,6 +66,8 @@ struct Rig {
     /// The sources that are switched on; `nil` if they cannot be read.
     var order: SourceOrder? = SourceOrder([.openLibrary, .googleBooks])
     var limits = HTTPLimits(connect: .seconds(3), total: .seconds(8), slowFor: .seconds(5))
+    /// Returns when the lookup loses its patience with a source; by default, it never does.
+    var patience: @Sendable (LookupClock) async throws -> Void = { _ in try await Task.sleep(for: .seconds(86_400)) }
 
     init(states: MemoryStates = MemoryStates()) throws {
         openLibrary = try FaultServer()
@@ -92,7 +94,8 @@ struct Rig {
         let clock = other ?? clock
         let policy = RequestPolicy(
             http: HTTPClient(userAgent: configuration.userAgent), states: states,
-            time: LookupClock(clock, date: date ?? { clock.date }), jitter: { 1 }, limits: limits, report: report,
+            time: LookupClock(clock, date: date ?? { clock.date }), jitter: { 1 }, limits: limits, patience: patience,
+            report: report,
             open: open)
         return LookupChain(
             configuration, index: index, notAsked: notAsked, order: { [order] in try order ?? { throw NoAnswer() }() },

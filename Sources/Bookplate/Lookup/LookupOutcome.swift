@@ -76,13 +76,10 @@ public struct NotAsked: Sendable, Equatable {
     public var source: SourceName
     /// The reason for people, without a full stop, such as "needs a key" or "offline is switched on".
     public var reason: String
-    /// True if the source may be asked within minutes, because only its rate limit was used up.
-    public var isForNow: Bool
 
-    public init(source: SourceName, reason: String, isForNow: Bool = false) {
+    public init(source: SourceName, reason: String) {
         self.source = source
         self.reason = reason
-        self.isForNow = isForNow
     }
 }
 

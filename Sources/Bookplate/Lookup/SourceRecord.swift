@@ -32,7 +32,7 @@ public struct SourceRecord: Sendable, Equatable {
         switch answer {
         case .found(let metadata): metadata.isWeakMatch ? Metadata.weakMatchReason : nil
         case .notFound: "no record"
-        case .notAsked(let reason, _): reason
+        case .notAsked(let reason): reason
         case .temporary(let error), .blocked(let error), .badData(let error): error.reason
         }
     }

@@ -21,8 +21,8 @@ public protocol MetadataSource: Sendable {
 public enum SourceAnswer: Sendable, Equatable {
     case found(Metadata)
     case notFound
-    /// The source was left out; `isForNow` says that it may be asked within minutes.
-    case notAsked(reason: String, isForNow: Bool = false)
+    /// The source was left out.
+    case notAsked(reason: String)
     case temporary(SourceError)
     case blocked(SourceError)
     case badData(SourceError)

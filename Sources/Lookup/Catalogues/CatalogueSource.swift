@@ -16,7 +16,7 @@ struct CatalogueSource: TitleSource {
         (options.accept, options.isXMLExpected) = ("application/xml, application/json;q=0.9, */*;q=0.1", true)
         options.pause = catalogue.pause
         if catalogue.pause > .seconds(1) { options.burst = 1 }
-        if catalogue.pause > Deadline.lookupLimit { (options.isSkippedWhenBusy, options.attempts) = (true, 1) }
+        if catalogue.pause > Deadline.lookupLimit { options.attempts = 1 }
         return options
     }
 

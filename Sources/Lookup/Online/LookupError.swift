@@ -4,14 +4,14 @@ import HTTP
 
 /// The reason why a source returned no record.
 enum LookupError: Error, Sendable, Equatable {
-    case notAsked(reason: String, isForNow: Bool = false)
+    case notAsked(reason: String)
     case temporary(SourceError)
     case blocked(SourceError)
     case badData(SourceError)
 
     var answer: SourceAnswer {
         switch self {
-        case .notAsked(let reason, let isForNow): .notAsked(reason: reason, isForNow: isForNow)
+        case .notAsked(let reason): .notAsked(reason: reason)
         case .temporary(let failure): .temporary(failure)
         case .blocked(let failure): .blocked(failure)
         case .badData(let failure): .badData(failure)
@@ -20,7 +20,7 @@ enum LookupError: Error, Sendable, Equatable {
 
     func sourceError(_ source: SourceName) -> SourceError {
         switch self {
-        case .notAsked(let reason, _): SourceError(source: source, reason: reason)
+        case .notAsked(let reason): SourceError(source: source, reason: reason)
         case .temporary(let failure), .blocked(let failure), .badData(let failure): failure
         }
     }

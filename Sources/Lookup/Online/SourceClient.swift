@@ -11,12 +11,23 @@ struct RequestPolicy: Sendable {
     /// moment.
     var jitter: @Sendable () -> Double = { .random(in: 0.5...1.5) }
     var limits = HTTPLimits()
+    /// Returns when a source has kept a lookup waiting for so long that the next one is asked as well. Most answers
+    /// take less than a second, and five sources in a row still fit into the 8 s of a lookup.
+    var patience: @Sendable (LookupClock) async throws -> Void = { try await $0.sleep(.milliseconds(1200)) }
     /// Receives every answer before the answer is checked.
     var observe: @Sendable (HTTPAnswer) -> Void = { _ in }
     /// Logs errors that do not change an answer, such as a cache that cannot be read or written.
     var report: @Sendable (String) -> Void = { _ in }
     /// Lists the requests of this process that are in progress, with their waits and retries.
     var open = OpenRequests()
+
+    /// Waits as long as a source may keep a lookup waiting.
+    ///
+    /// - Returns: false if the answer has come before, and the task is cancelled.
+    func losesPatience() async -> Bool {
+        do { try await patience(time) } catch { return false }
+        return true
+    }
 }
 
 /// The options for the requests of a ``SourceClient``.
@@ -27,9 +38,6 @@ struct RequestOptions: Sendable {
     /// The time between two requests, and the number of requests that may follow one another without it.
     var pause: Duration = .seconds(1)
     var burst = TokenBucket.burst
-    /// True if the source is left out, instead of reported as failing, while its rate limit leaves no time for a
-    /// request.
-    var isSkippedWhenBusy = false
     /// The maximum number of attempts at one request. When Google answers with status 503, the second or third attempt
     /// often succeeds.
     var attempts = 3
@@ -46,8 +54,8 @@ struct SourceClient: Sendable {
     let policy: RequestPolicy
     let deadline: Deadline
     let unreachable: UnreachableSources
-    /// The part of the remaining time that is reserved for the sources after this one.
-    var reserve: Duration = .zero
+    /// True if no source is asked after this one. Only then may a connection take all of the time for connecting.
+    var isLast = true
     /// True if the source is left out as long as a stored refusal ("needs a key") applies.
     var honoursNotAsked = true
     var options = RequestOptions()
@@ -55,7 +63,7 @@ struct SourceClient: Sendable {
     private static let redirects = 3
 
     private var now: Date { policy.time.date() }
-    private var remaining: Duration { max(.zero, deadline.remaining - reserve) }
+    private var remaining: Duration { deadline.remaining }
 
     private enum Attempt {
         case answered(HTTPAnswer)
@@ -84,7 +92,7 @@ struct SourceClient: Sendable {
             case .notSent(let error): throw error
             case .failed(let error, let isWorthRetrying, let isSourcesFault):
                 if isWorthRetrying, number < options.attempts, await pause(after: number, error) { continue }
-                if case .notAsked(_, isForNow: false) = error { unreachable.add(source, error) }
+                if case .notAsked = error { unreachable.add(source, error) }
                 let date = now
                 await update { state in
                     if isSourcesFault { state.breaker.failed(at: date) }
@@ -139,7 +147,7 @@ struct SourceClient: Sendable {
         switch transportError {
         case .offline: unreachable.add(source, error)
         case .timedOut(connecting: true):
-            deadline.spendConnecting(keepsSome: reserve > .zero)
+            deadline.spendConnecting(keepsSome: !isLast)
             unreachable.timedOut(source, error)
         default: break
         }
@@ -153,7 +161,7 @@ struct SourceClient: Sendable {
 
     private func request(to address: WebAddress) -> HTTPRequest {
         var limits = policy.limits
-        limits.connect = min(limits.connect, deadline.connecting(keepsSome: reserve > .zero))
+        limits.connect = min(limits.connect, deadline.connecting(keepsSome: !isLast))
         limits.total = min(limits.total, remaining)
         return HTTPRequest(
             address: address, limits: limits, allowed: options.needsPublicAddress(address) ? .publicOnly : .any,
@@ -189,7 +197,6 @@ struct SourceClient: Sendable {
                     hasWaited = true
                     continue
                 case .refused(let error): return error
-                case .busy where options.isSkippedWhenBusy: return .notAsked(reason: decision.reason, isForNow: true)
                 case .retryAfter(let wait), .tooLong(let wait, reason: _), .busy(let wait):
                     return .temporary(SourceError(source: source, reason: decision.reason, retryAfter: wait))
                 }
@@ -310,8 +317,7 @@ extension LookupError {
             guard let wait = failure.retryAfter else { return }
             state.restUntil = now.addingTimeInterval(wait / .seconds(1))
             state.restReason = wait > RetryAfter.longest ? failure.reason : nil
-        case .notAsked(_, isForNow: true): break
-        case .notAsked(let reason, _):
+        case .notAsked(let reason):
             let day = 86_400.0
             state.notAskedUntil = Date(
                 timeIntervalSince1970: (now.timeIntervalSince1970 / day).rounded(.down) * day + day)

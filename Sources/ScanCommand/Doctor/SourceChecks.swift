@@ -17,7 +17,7 @@ enum SourceChecks {
         case .found(let metadata):
             return Check(name, .ok, "answers with \(metadata.title.map { "\"\($0)\"" } ?? "a book without a title")")
         case .notFound: return Check(name, .ok, "answers, but does not know \(book.hyphenated)")
-        case .notAsked(let reason, _):
+        case .notAsked(let reason):
             let parts = reason.split(separator: ": ", maxSplits: 1).map(String.init)
             guard parts.count == 2 else { return Check(name, .unknown, "not queried: \(reason)") }
             return Check(name, .attention, "not queried: \(parts[0])", next: parts[1].sentence)
